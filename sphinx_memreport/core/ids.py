@@ -1,0 +1,186 @@
+"""The grammar of record and source IDs, and the names derived from an ID.
+
+Contract, section 3.1: ``(RT|MEM|EPI)-(CMP|OBJ|RTE|CLM|ABS|BAP)-name`` and ``SRC-n``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Prefix(StrEnum):
+    """The analyst that declares a record."""
+
+    RUNTIME = "RT"
+    MEMORY = "MEM"
+    EPISTEMIC = "EPI"
+
+
+class Kind(StrEnum):
+    """What a record describes."""
+
+    COMPONENT = "CMP"
+    OBJECT = "OBJ"
+    ROUTE = "RTE"
+    CLAIM = "CLM"
+    ABSENCE = "ABS"
+    AUTHORITY = "BAP"
+
+
+class MemberName(StrEnum):
+    """The parts of a report (contract, section 3.5)."""
+
+    BOUNDARY = "boundary"
+    RUNTIME = "runtime"
+    MEMORY = "memory"
+    EPISTEMIC = "epistemic"
+    RECONCILIATION = "reconciliation"
+    OVERVIEW = "overview"
+    VERIFICATION = "verification"
+    SYNTHESIS = "synthesis"
+    PROFILE = "profile"
+
+
+class IdStyle(StrEnum):
+    """The form of names that a report admits (``ids`` in memreport.toml)."""
+
+    NAMED = "named"
+    NUMBERED = "numbered"
+    ANY = "any"
+
+
+_WORD = r"[a-z][a-z0-9]*"
+NAMED = re.compile(rf"{_WORD}(?:-{_WORD}){{0,2}}")
+NUMBERED = re.compile(r"[1-9][0-9]*")
+SOURCE_ID = re.compile(r"SRC-[1-9][0-9]*")
+REPORT_SLUG = re.compile(r"[a-z][a-z0-9-]*")
+
+_PREFIXES = "|".join(Prefix)
+_KINDS = "|".join(Kind)
+
+# What a token must look like to count as an attempt at a record ID: three parts joined by
+# hyphens, of which the first or the second is right. One mistyped letter is then a problem
+# instead of silent text. Possessive groups match a token whole or not at all.
+_HYPHEN = "[-\u2010\u2011]"
+_LETTERS = r"[^\W\d_]{2,4}"
+_ALNUM = r"[^\W_]++"
+_RECORD_SHAPE = (
+    rf"(?:(?:{_PREFIXES}){_HYPHEN}{_LETTERS}|{_LETTERS}{_HYPHEN}(?:{_KINDS}))"
+    rf"{_HYPHEN}{_ALNUM}(?:{_HYPHEN}{_ALNUM})*+(?:(?:[–—]|\.\.)\d++)?+"
+)
+_SOURCE_SHAPE = rf"SRC{_HYPHEN}{_ALNUM}(?:(?:{_HYPHEN}|[–—]|\.\.)(?:SRC{_HYPHEN})?\d++)*+"
+_MENTION = re.compile(
+    r"(?<![\w/-])"
+    rf"(?:(?P<report>{REPORT_SLUG.pattern}):)?"
+    rf"(?:(?P<record>{_RECORD_SHAPE})|(?P<source>{_SOURCE_SHAPE}))"
+    r"(?![\w/]|\.[a-z0-9]{1,5}(?!\w))"
+)
+_URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://|mailto:|www\.)[^\s<>\"]+")
+
+
+class RecordId(NamedTuple):
+    """A well-formed record ID in its parts."""
+
+    prefix: Prefix
+    kind: Kind
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.prefix}-{self.kind}-{self.name}"
+
+
+class Mention(NamedTuple):
+    """Something in running text that has the shape of an ID, right or wrong."""
+
+    start: int
+    end: int
+    #: Text before a colon in front of the ID; a report only if the site has one of that name.
+    report: str | None
+    target: str
+
+    @property
+    def is_source(self) -> bool:
+        """Whether the ID names a source rather than a record."""
+        return self.target.startswith("SRC")
+
+
+def parse_record_id(text: str, style: IdStyle = IdStyle.ANY) -> RecordId:
+    """Parse one record ID.
+
+    :raises ValueError: with the reason, in words for the author, when ``text`` is not one.
+    """
+    parts = text.split("-", 2)
+    if len(parts) < 3 or not parts[2]:
+        raise ValueError(
+            "an ID has three parts: a prefix (RT, MEM, EPI), a kind "
+            "(CMP, OBJ, RTE, CLM, ABS, BAP) and a name, as in MEM-OBJ-note"
+        )
+    prefix, kind, name = parts
+    if prefix not in tuple(Prefix):
+        raise ValueError(f"{prefix!r} is not a prefix; expected {_one_of(Prefix)}")
+    if kind not in tuple(Kind):
+        raise ValueError(f"{kind!r} is not a kind; expected {_one_of(Kind)}")
+    if not _name_fits(name, style):
+        raise ValueError(f"the name {name!r} must be {_NAME_RULES[style]}")
+    return RecordId(Prefix(prefix), Kind(kind), name)
+
+
+def check_id(text: str, style: IdStyle = IdStyle.ANY) -> str | None:
+    """Say what is wrong with a record or source ID, or None when it is well formed."""
+    if text.startswith("SRC-"):
+        if SOURCE_ID.fullmatch(text):
+            return None
+        if re.fullmatch(r"SRC-\d+\D+\d+", text):
+            return "a range of sources is not an ID; list each source"
+        return "a source ID is SRC- and a number, as in SRC-1"
+    if re.fullmatch(r".*-\d+(?:[–—-]|\.\.)\d+", text):
+        return "a range of records is not an ID; list each record"
+    try:
+        parse_record_id(text, style)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def find_mentions(text: str) -> Iterator[Mention]:
+    """Find every token in ``text`` that is shaped like an ID, outside URLs.
+
+    Contract, section 3.4: tokens are matched whole; not after ``/``, a word character or
+    ``-``, nor before ``_``, ``/`` or a file ending.
+    """
+    urls = [match.span() for match in _URL.finditer(text)]
+    for match in _MENTION.finditer(text):
+        if not any(start <= match.start() < end for start, end in urls):
+            target = match["record"] or match["source"]
+            yield Mention(match.start(), match.end(), match["report"], target)
+
+
+def anchor(record_or_source_id: str) -> str:
+    """The HTML anchor of an ID: the ID in lower case (contract, section 3.1)."""
+    return record_or_source_id.lower()
+
+
+def need_id(report: str, record_id: str) -> str:
+    """The sphinx-needs ID of a record, unique on the site; also its qualified reference."""
+    return f"{report}:{record_id}"
+
+
+_NAME_RULES = {
+    IdStyle.NAMED: "one to three lowercase words joined by hyphens, each starting with a letter",
+    IdStyle.NUMBERED: "a number, as in MEM-OBJ-3",
+    IdStyle.ANY: "one to three lowercase words joined by hyphens, each starting with a letter, "
+    "or a number",
+}
+
+
+def _name_fits(name: str, style: IdStyle) -> bool:
+    named = style is not IdStyle.NUMBERED and NAMED.fullmatch(name)
+    numbered = style is not IdStyle.NAMED and NUMBERED.fullmatch(name)
+    return bool(named or numbered)
+
+
+def _one_of(names: type[StrEnum]) -> str:
+    return ", ".join(names)

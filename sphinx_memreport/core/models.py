@@ -1,0 +1,266 @@
+"""What an author wrote and what was found out about it, as frozen values.
+
+Everything here is stored in the Sphinx environment (pickled) and exported (JSON). Unpickling
+does not validate: raise :data:`DATA_VERSION` whenever a model changes.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sphinx_memreport.core.ids import IdStyle, Kind, MemberName
+from sphinx_memreport.core.problems import Code
+
+#: Version of the stored models; a snapshot test of their JSON Schema guards it.
+DATA_VERSION = 1
+
+
+class Model(BaseModel):
+    """Base of all stored values: frozen, hashable, no unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Layer(StrEnum):
+    """What a piece of evidence can establish (contract, section 2)."""
+
+    IMPLEMENTATION = "implementation"
+    DOCTRINE = "doctrine/design"
+    REPORTED = "reported operation"
+    OBSERVED = "observed run"
+    CAUSAL = "causal experiment"
+
+
+class LineRange(Model):
+    """Lines of a file, counted from 1, both ends included."""
+
+    start: int = Field(ge=1)
+    end: int = Field(ge=1)
+
+    def __str__(self) -> str:
+        return str(self.start) if self.start == self.end else f"{self.start}-{self.end}"
+
+
+class SourceRules(Model):
+    """What the checks must know of one source.
+
+    ``fingerprint`` stands for all that decides a verdict about it; ``place`` is the line of its
+    table in ``memreport.toml``.
+    """
+
+    id: str
+    kind: Literal["git", "capture"]
+    fingerprint: str
+    commit: str | None = None
+    line: int | None = None
+
+
+class ReportRules(Model):
+    """What the checks must know of one report."""
+
+    slug: str
+    ids: IdStyle = IdStyle.NAMED
+    strict: bool = False
+    sources: tuple[SourceRules, ...] = ()
+
+    def source(self, source_id: str) -> SourceRules | None:
+        """The source of that ID; an empty ID means the only source of the report."""
+        if not source_id:
+            return self.sources[0] if len(self.sources) == 1 else None
+        return next((source for source in self.sources if source.id == source_id), None)
+
+
+# --- what an author wrote -----------------------------------------------------------------
+
+
+class FieldValue(Model):
+    """One option of a record directive, as plain text."""
+
+    name: str
+    text: str
+
+
+class Record(Model):
+    """A declared record. ``docname`` and ``line`` are the directive's opening line."""
+
+    report: str
+    id: str
+    kind: Kind
+    label: str
+    docname: str
+    line: int
+    member: MemberName | None = None
+    fields: tuple[FieldValue, ...] = ()
+    part_of: str | None = None
+    tags: tuple[str, ...] = ()
+
+    def field(self, name: str) -> str | None:
+        """The text of an option, or None when the author left it out."""
+        return next((value.text for value in self.fields if value.name == name), None)
+
+
+class Evidence(Model):
+    """A verbatim passage and where it is said to stand.
+
+    ``number`` counts the evidence of a document from 0 and with ``docname`` identifies it.
+    ``path`` is None for a capture. ``record`` is the record it stands in, if any.
+    """
+
+    report: str
+    docname: str
+    line: int
+    number: int
+    source: str
+    path: str | None
+    quote: str
+    lines: LineRange | None = None
+    layer: Layer | None = None
+    lang: str | None = None
+    caption: str | None = None
+    record: str | None = None
+    supports: tuple[str, ...] = ()
+
+
+class ReferenceOrigin(StrEnum):
+    """How an ID came to be cited."""
+
+    ROLE = "role"
+    BARE = "bare"
+    OPTION = "option"
+    RELATION = "relation"  # part-of, supports, superseded-by, coverage rows …
+
+
+class Reference(Model):
+    """One citation of a record or source ID.
+
+    ``report`` is the report whose name space holds ``target``. ``record`` is the record in
+    which the citation stands, if any; ``option`` the option that holds it.
+    """
+
+    report: str
+    target: str
+    docname: str
+    line: int
+    origin: ReferenceOrigin
+    record: str | None = None
+    option: str | None = None
+    section: str | None = None
+
+
+class PathReference(Model):
+    """A path in a source that a document points at (``memsrc``); it must exist."""
+
+    report: str
+    source: str
+    path: str
+    docname: str
+    line: int
+    lines: LineRange | None = None
+    record: str | None = None
+
+
+class Supplied(Model):
+    """An ID that a member outside this site declares (contract, section 3.8)."""
+
+    report: str
+    id: str
+    docname: str
+    line: int
+    label: str = ""
+    url: str | None = None
+    member: str | None = None
+
+
+class CommitMention(Model):
+    """A full commit hash in the text of a document."""
+
+    report: str
+    commit: str
+    docname: str
+    line: int
+
+
+# --- what was found out -------------------------------------------------------------------
+
+
+class Status(StrEnum):
+    """The verdict on one piece of evidence."""
+
+    VERIFIED = "verified"
+    STALE = "stale"
+    AMBIGUOUS = "ambiguous"
+    MISSING = "missing"
+    UNVERIFIED = "unverified"
+
+
+class Finding(Model):
+    """A problem without a place: the same for every document that holds the same evidence."""
+
+    code: Code
+    message: str
+    details: tuple[str, ...] = ()
+    fix: str = ""
+
+
+class Excerpt(Model):
+    """Whole lines around a passage, as a page about the file shows them.
+
+    ``start`` is the number of the first line of ``text``.
+    """
+
+    start: int
+    text: str
+
+
+class Resolution(Model):
+    """The verdict on one piece of evidence, with what a page shows of it.
+
+    ``passage`` is the text of the file that was matched, set when verified.
+    """
+
+    status: Status
+    blob: str | None = None
+    lines: LineRange | None = None
+    passage: str | None = None
+    excerpt: Excerpt | None = None
+    finding: Finding | None = None
+
+
+class PathVerdict(Model):
+    """Whether a path exists at the pin; ``finding`` is set when it, or its range, does not."""
+
+    directory: bool = False
+    finding: Finding | None = None
+
+
+class Found(Model):
+    """A quote that occurs exactly once (within ``lines``, if those were given)."""
+
+    kind: Literal["found"] = "found"
+    lines: LineRange
+    #: Character offsets into the file's text, end excluded.
+    start: int
+    end: int
+
+
+class Ambiguous(Model):
+    """A quote that occurs more than once; overlapping occurrences count."""
+
+    kind: Literal["ambiguous"] = "ambiguous"
+    occurrences: tuple[LineRange, ...]
+
+
+class Missing(Model):
+    """A quote that does not occur.
+
+    ``elsewhere`` holds where the file does have it, when it was sought only within given lines.
+    """
+
+    kind: Literal["missing"] = "missing"
+    elsewhere: tuple[LineRange, ...] = ()
+
+
+Location = Annotated[Found | Ambiguous | Missing, Field(discriminator="kind")]

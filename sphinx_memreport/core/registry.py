@@ -1,0 +1,75 @@
+"""What every document says: declarations and references by document name.
+
+The registry is what the Sphinx environment stores. Documents are added whole, cleared whole
+and merged whole, so parallel and incremental builds end with the facts of a clean one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from sphinx_memreport.core.ids import MemberName
+from sphinx_memreport.core.models import (
+    CommitMention,
+    Evidence,
+    PathReference,
+    Record,
+    Reference,
+    Supplied,
+)
+from sphinx_memreport.core.problems import Problem
+
+
+@dataclass
+class DocumentFacts:
+    """What one document declares and cites, and the problems found while reading it.
+
+    ``report`` is the slug of the report that owns the document. ``reading_key`` is what the
+    reading depended on; when it changes, the document must be read again.
+    """
+
+    docname: str
+    report: str | None = None
+    reading_key: str = ""
+    title: str = ""
+    member: MemberName | None = None
+    member_line: int | None = None
+    records: list[Record] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
+    references: list[Reference] = field(default_factory=list)
+    paths: list[PathReference] = field(default_factory=list)
+    commits: list[CommitMention] = field(default_factory=list)
+    supplied: list[Supplied] = field(default_factory=list)
+    source_registers: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def declared_keys(self) -> list[tuple[str, str]]:
+        """Report and ID of every record that the document declares or lists as supplied."""
+        records = [(record.report, record.id) for record in self.records]
+        return records + [(entry.report, entry.id) for entry in self.supplied]
+
+
+class Registry:
+    """Facts by document name, over a dictionary that the caller stores."""
+
+    def __init__(self, documents: dict[str, DocumentFacts] | None = None) -> None:
+        self.documents = {} if documents is None else documents
+
+    def facts(self, docname: str) -> DocumentFacts:
+        """The facts of a document, empty at first."""
+        return self.documents.setdefault(docname, DocumentFacts(docname))
+
+    def clear(self, docname: str) -> None:
+        """Forget a document."""
+        self.documents.pop(docname, None)
+
+    def merge(self, docnames: Iterable[str], other: dict[str, DocumentFacts]) -> None:
+        """Take over the facts of documents that another process read."""
+        for docname in docnames:
+            if docname in other:
+                self.documents[docname] = other[docname]
+
+    def __iter__(self) -> Iterator[DocumentFacts]:
+        """All facts, by document name: an order that no build changes."""
+        return iter(self.documents[name] for name in sorted(self.documents))

@@ -1,0 +1,368 @@
+"""Quotes and paths against one pinned source: every blob is read and normalised once.
+
+A source's work is collected first (:class:`Requests`), then done in one pass over the
+blobs that it names. Only when something is missing are further files of the tree read, to say
+where the passage went.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from sphinx_memreport.core.blobs import Absence, Blob, NoBlob, SourceReader
+from sphinx_memreport.core.models import (
+    Ambiguous,
+    Excerpt,
+    Finding,
+    Found,
+    LineRange,
+    Missing,
+    PathVerdict,
+    Resolution,
+    Status,
+)
+from sphinx_memreport.core.nearest import files_holding, nearest_passage, nearest_path
+from sphinx_memreport.core.problems import Code
+from sphinx_memreport.core.quotes import NotText, SourceText, decode, is_lfs_pointer
+
+#: Lines shown before and after a passage on the page of its file.
+CONTEXT_LINES = 4
+#: Characters of a line that are shown in messages and excerpts; minified files have longer ones.
+_LINE_LIMIT = 400
+#: Occurrences that a message lists.
+_SHOWN_OCCURRENCES = 8
+#: Files of a tree that are searched for a missing quote, those with its suffix first.
+_SEARCHED_FILES = 20_000
+
+
+class QuoteRequest(NamedTuple):
+    """A passage that is said to stand in a file (empty path: a capture)."""
+
+    path: str
+    quote: str
+    lines: LineRange | None
+
+
+class PathRequest(NamedTuple):
+    """A file or directory, or lines of a file, that are said to exist."""
+
+    path: str
+    lines: LineRange | None
+
+
+@dataclass
+class Requests:
+    """What is to be found out about one source."""
+
+    quotes: set[QuoteRequest] = field(default_factory=set)
+    paths: set[PathRequest] = field(default_factory=set)
+
+
+@dataclass
+class Answers:
+    """What was found out about one source."""
+
+    quotes: dict[QuoteRequest, Resolution] = field(default_factory=dict)
+    paths: dict[PathRequest, PathVerdict] = field(default_factory=dict)
+
+
+def resolve(requests: Requests, reader: SourceReader, encoding: str) -> Answers:
+    """Answer every request about one source.
+
+    :param encoding: how its files are to be decoded, strictly.
+    """
+    return _Pass(reader, encoding).run(requests)
+
+
+class _Pass:
+    """One pass over one source; holds the decoded files until its missing quotes are explained."""
+
+    def __init__(self, reader: SourceReader, encoding: str) -> None:
+        self.reader = reader
+        self.encoding = encoding
+        self.texts: dict[str, SourceText] = {}
+        self.failures: dict[str, Finding] = {}
+        self.blob_ids: dict[str, str] = {}
+
+    def run(self, requests: Requests) -> Answers:
+        quoted = {request.path for request in requests.quotes}
+        ranged = {request.path for request in requests.paths if request.lines}
+        self._read(sorted(quoted | ranged))
+        answers = Answers()
+        absent: list[QuoteRequest] = []
+        for request in sorted(requests.quotes, key=_quote_order):
+            resolution = self._locate(request)
+            if resolution is None:
+                absent.append(request)
+            else:
+                answers.quotes[request] = resolution
+        answers.quotes.update(self._explain(absent))
+        for path_request in sorted(requests.paths, key=_path_order):
+            answers.paths[path_request] = self._check_path(path_request)
+        return answers
+
+    def _read(self, paths: Sequence[str]) -> None:
+        for path, blob in self.reader.blobs(paths):
+            if isinstance(blob, NoBlob):
+                self.failures[path] = _no_blob(path, blob)
+            else:
+                self._decode(path, blob)
+
+    def _decode(self, path: str, blob: Blob) -> None:
+        self.blob_ids[path] = blob.oid
+        if is_lfs_pointer(blob.data):
+            self.failures[path] = Finding(
+                code=Code.BLOB_MISSING,
+                message=f"{path} is a Git LFS pointer; its content is not in the repository",
+                fix="quote a file whose content is in the repository, or add it as a capture",
+            )
+            return
+        try:
+            self.texts[path] = SourceText(decode(blob.data, self.encoding))
+        except NotText as error:
+            self.failures[path] = Finding(
+                code=Code.NOT_TEXT,
+                message=f"{path or 'the capture'} is not text: {error}",
+                fix='set its encoding in memreport.toml (encoding = "latin-1") '
+                "if it is text, else quote another file",
+            )
+
+    def _locate(self, request: QuoteRequest) -> Resolution | None:
+        """The verdict on one quote, or None when it is missing and must be explained."""
+        failure = self.failures.get(request.path)
+        if failure is not None:
+            # a path that is gone is explained with the quote: it may have moved with it
+            gone = failure.code is Code.PATH_MISSING
+            return None if gone else self._failed(request, Status.MISSING, failure)
+        source = self.texts[request.path]
+        if request.lines and (finding := _outside(request.path, request.lines, source)):
+            return self._failed(request, Status.STALE, finding)
+        match source.locate(request.quote, request.lines):
+            case Found() as found:
+                return Resolution(
+                    status=Status.VERIFIED,
+                    blob=self.blob_ids[request.path],
+                    lines=found.lines,
+                    passage=source.text[found.start : found.end],
+                    excerpt=_excerpt(source, found.lines),
+                )
+            case Ambiguous() as ambiguous:
+                finding = _ambiguous(request, ambiguous, source)
+                return self._failed(request, Status.AMBIGUOUS, finding)
+            case Missing(elsewhere=elsewhere) if elsewhere:
+                return self._failed(request, Status.STALE, _elsewhere(request, elsewhere, source))
+            case _:
+                return None
+
+    def _failed(self, request: QuoteRequest, status: Status, finding: Finding) -> Resolution:
+        return Resolution(status=status, blob=self.blob_ids.get(request.path), finding=finding)
+
+    # --- why a quote is missing -----------------------------------------------------------
+
+    def _explain(self, absent: list[QuoteRequest]) -> dict[QuoteRequest, Resolution]:
+        if not absent:
+            return {}
+        quotes = list(dict.fromkeys(request.quote for request in absent))
+        suffixes = {_suffix(request.path) for request in absent}
+        holders = files_holding(quotes, self._tree(suffixes))
+        answers = {}
+        for request in absent:
+            others = [path for path in holders.get(request.quote, []) if path != request.path]
+            if request.path in self.failures:
+                finding = self._path_gone(request, others)
+                answers[request] = self._failed(request, Status.MISSING, finding)
+            else:
+                finding = self._stale(request, others)
+                answers[request] = self._failed(request, Status.STALE, finding)
+        return answers
+
+    def _tree(self, suffixes: set[str]) -> Iterator[tuple[str, str]]:
+        """The text files of the tree, those already read first, then by likelihood."""
+        yield from ((path, source.text) for path, source in self.texts.items())
+        rest = [p for p in self.reader.paths() if p not in self.texts and p not in self.failures]
+        rest.sort(key=lambda path: (_suffix(path) not in suffixes, path))
+        for path, blob in self.reader.blobs(rest[:_SEARCHED_FILES]):
+            if isinstance(blob, Blob):
+                try:
+                    yield path, decode(blob.data, self.encoding)
+                except NotText:
+                    continue
+
+    def _stale(self, request: QuoteRequest, others: Sequence[str]) -> Finding:
+        name = request.path or "the capture"
+        details = []
+        near = nearest_passage(request.quote, self.texts[request.path])
+        if near:
+            details.append(f"nearest passage: lines {near.lines} ({near.similarity:.0f} % alike)")
+            details.append(f"word diff: {near.diff}")
+        if others:
+            details.append(f"the quote stands in {_listing(others)}")
+        if not near and not others:
+            details.append("nothing at the pinned commit comes near it")
+        if others:
+            fix = f"name the file that holds the quote: {others[0]}"
+        elif near:
+            fix = f"copy the passage again from lines {near.lines}, or rewrite what rests on it"
+        else:
+            fix = "remove the quote, or rewrite what rests on it"
+        where = f"lines {request.lines} of {name}" if request.lines else name
+        return Finding(
+            code=Code.STALE_QUOTE,
+            message=f"the quote does not occur in {where}",
+            details=tuple(details),
+            fix=fix,
+        )
+
+    def _path_gone(self, request: QuoteRequest, others: Sequence[str]) -> Finding:
+        failure = self._with_nearest_path(request.path)
+        if not others:
+            return failure
+        return failure.model_copy(
+            update={
+                "details": (*failure.details, f"the quote stands in {_listing(others)}"),
+                "fix": f"name the file that holds the quote: {others[0]}",
+            }
+        )
+
+    def _with_nearest_path(self, path: str) -> Finding:
+        failure = self.failures[path]
+        near = None if failure.fix else nearest_path(path, self.reader.paths())
+        if near is None:
+            return failure
+        return failure.model_copy(
+            update={"details": (f"nearest path: {near}",), "fix": f"did you mean {near}?"}
+        )
+
+    # --- paths ----------------------------------------------------------------------------
+
+    def _check_path(self, request: PathRequest) -> PathVerdict:
+        path = request.path
+        if request.lines:
+            if path in self.failures:
+                return PathVerdict(finding=self._with_nearest_path(path))
+            return PathVerdict(finding=_outside(path, request.lines, self.texts[path]))
+        if path.rstrip("/") in self._names:
+            return PathVerdict()
+        if self.reader.directory_exists(path.rstrip("/")):
+            return PathVerdict(directory=True)
+        self.failures.setdefault(path, _no_blob(path, NoBlob(Absence.MISSING)))
+        return PathVerdict(finding=self._with_nearest_path(path))
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(self.reader.paths())
+
+
+def _no_blob(path: str, blob: NoBlob) -> Finding:
+    code = Code.PATH_MISSING
+    fix = ""
+    match blob.reason:
+        case Absence.MISSING:
+            message = f"no file {path} at the pinned commit"
+        case Absence.DIRECTORY:
+            message = f"{path} is a directory, not a file"
+            fix = "name a file in it"
+        case Absence.SUBMODULE:
+            message = f"{path} is a submodule; its files are not in this repository"
+            fix = "add the submodule's repository as a source of its own"
+        case Absence.SYMLINK:
+            message = f"{path} is a symbolic link to {blob.detail}; links are not followed"
+            fix = "name the file that it points to"
+        case Absence.LOST | Absence.TOO_LARGE:
+            code = Code.BLOB_MISSING
+            message = f"{path} cannot be read: {blob.detail or 'its object is not here'}"
+            fix = (
+                "quote a smaller file"
+                if blob.reason is Absence.TOO_LARGE
+                else "fetch the whole commit into the checkout (git fetch --refetch), "
+                "without a partial-clone filter"
+            )
+    return Finding(code=code, message=message, fix=fix)
+
+
+def _outside(path: str, lines: LineRange, source: SourceText) -> Finding | None:
+    if lines.start <= lines.end <= source.line_count:
+        return None
+    return Finding(
+        code=Code.RANGE_OUTSIDE_FILE,
+        message=f"lines {lines} lie outside {path or 'the capture'}, "
+        f"which has {source.line_count} lines",
+        fix="correct the range, or leave it out",
+    )
+
+
+def _ambiguous(request: QuoteRequest, found: Ambiguous, source: SourceText) -> Finding:
+    shown = found.occurrences[:_SHOWN_OCCURRENCES]
+    details = [
+        f":lines: {lines}   {_clip(source.line_text(lines.start).strip())}" for lines in shown
+    ]
+    hidden = len(found.occurrences) - len(shown)
+    if hidden:
+        details.append(f"and {hidden} more")
+    distinct = len(set(found.occurrences)) == len(found.occurrences)
+    where = f"lines {request.lines} of " if request.lines else ""
+    return Finding(
+        code=Code.AMBIGUOUS_QUOTE,
+        message=f"the quote occurs {len(found.occurrences)} times in {where}"
+        f"{request.path or 'the capture'}",
+        details=tuple(details),
+        fix=f"add one of these, such as ':lines: {shown[0]}', or quote more of the passage"
+        if distinct
+        else "quote more of the passage: some of these stand on one line",
+    )
+
+
+def _elsewhere(
+    request: QuoteRequest, elsewhere: Sequence[LineRange], source: SourceText
+) -> Finding:
+    found = [_occurrence(lines, source) for lines in elsewhere[:_SHOWN_OCCURRENCES]]
+    return Finding(
+        code=Code.STALE_QUOTE,
+        message=f"the quote does not occur in lines {request.lines} of "
+        f"{request.path or 'the capture'}, but it does elsewhere in the file",
+        details=tuple(found),
+        fix=f"write ':lines: {elsewhere[0]}'"
+        if len(elsewhere) == 1
+        else "write the lines that are meant",
+    )
+
+
+def _occurrence(lines: LineRange, source: SourceText) -> str:
+    return f":lines: {lines}   {_clip(source.line_text(lines.start).strip())}"
+
+
+def _excerpt(source: SourceText, lines: LineRange) -> Excerpt:
+    start = max(1, lines.start - CONTEXT_LINES)
+    end = min(source.line_count, lines.end + CONTEXT_LINES)
+    text = "\n".join(_clip(source.line_text(number)) for number in range(start, end + 1))
+    return Excerpt(start=start, text=text)
+
+
+def _clip(line: str) -> str:
+    line = line.rstrip("\r\n")
+    return line if len(line) <= _LINE_LIMIT else line[:_LINE_LIMIT] + " …"
+
+
+def _listing(paths: Sequence[str], limit: int = 5) -> str:
+    more = f" and {len(paths) - limit} more" if len(paths) > limit else ""
+    return ", ".join(paths[:limit]) + more
+
+
+def _suffix(path: str) -> str:
+    return path.rpartition(".")[2]
+
+
+def _quote_order(request: QuoteRequest) -> tuple[str, str, int]:
+    return (request.path, request.quote, request.lines.start if request.lines else 0)
+
+
+def _path_order(request: PathRequest) -> tuple[str, int]:
+    return (request.path, request.lines.start if request.lines else 0)
+
+
+def missing_requests(requests: Requests, known: Answers) -> Requests:
+    """Those requests that ``known`` does not answer yet."""
+    return Requests(requests.quotes - known.quotes.keys(), requests.paths - known.paths.keys())

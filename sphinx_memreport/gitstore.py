@@ -1,0 +1,853 @@
+"""Pinned sources on this machine: git repositories and captured files.
+
+The only importer of GitPython. A repository is read through its object database alone: its
+configuration, hooks, filters, work tree, index and refs play no part, and nothing is fetched.
+git is given a private, empty repository of ours that borrows the objects of the checkout, and
+every object is hashed again, from the pinned commit over its trees down to the blobs. So what
+is read is what the pin names, whatever state the checkout is in (contract, section 2).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import shlex
+import stat
+import threading
+from collections import defaultdict, deque
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from subprocess import PIPE
+from tempfile import TemporaryDirectory
+from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn, Self
+
+from sphinx_memreport.core.blobs import Absence, Blob, NoBlob, SourceUnavailable
+from sphinx_memreport.core.problems import Code
+
+if TYPE_CHECKING:
+    from git.cmd import Git
+
+#: Files larger than this many bytes are not read into memory.
+MAX_BYTES = 64 * 1024 * 1024
+
+# A tree object of this size holds millions of names; a larger one is damage or malice.
+_MAX_TREE_BYTES = 256 * 1024 * 1024
+_MAX_COMMIT_BYTES = 16 * 1024 * 1024
+_MAX_LINK_BYTES = 4096
+
+# How many objects are requested before their answers are read. The requests fit the smallest
+# pipe (4096 bytes), so writing them cannot block while git waits for us to read.
+_WINDOW = 60
+
+# Bounds for the files in which a repository says where its objects are.
+_MAX_POINTER_BYTES = 1024 * 1024
+_MAX_ALTERNATES_DEPTH = 5  # as in git
+
+
+class _Hash(NamedTuple):
+    """The hash of a repository: its name to git and hashlib, and the form of its trees."""
+
+    name: str
+    entry: re.Pattern[bytes]
+    tree: re.Pattern[bytes]
+
+
+def _hash(name: str, size: int) -> _Hash:
+    entry = rb"([0-7]{5,6}) ([^\0]+)\0(.{%d})" % size
+    return _Hash(name, re.compile(entry, re.DOTALL), re.compile(rb"(?:%b)*+" % entry, re.DOTALL))
+
+
+_HASHES = {40: _hash("sha1", 20), 64: _hash("sha256", 32)}  # by the hex digits of an object ID
+
+
+# --- public ---------------------------------------------------------------------------------
+
+
+def open_git(
+    checkout: Path, commit: str, *, fetch_hint: str = "", max_bytes: int = MAX_BYTES
+) -> GitSource:
+    """Open a pinned commit of a repository on this machine.
+
+    :param checkout: a work tree (linked ones and submodules too) or a bare repository. The
+        directory itself must be one: repositories around it are not looked for.
+    :param commit: the full hash, 40 or 64 hex digits.
+    :param fetch_hint: the URL to clone and fetch from, for the commands in error messages.
+    :param max_bytes: larger files are reported as ``too-large`` instead of being read.
+    :raises SourceUnavailable: ``checkout-missing`` when no repository is there or git is not
+        installed, ``commit-missing`` when the repository lacks the commit or its root tree.
+    """
+    place = _Place(Path(os.path.abspath(checkout)), checkout, commit.lower(), fetch_hint)  # noqa: PTH100
+    try:
+        repository = _find_repository(place)
+        _check_alternates(place, repository.objects)
+    except OSError as error:
+        raise place.no_checkout(f"cannot be read: {error.strerror}") from error
+    if len(place.commit) not in _HASHES or not re.fullmatch("[0-9a-f]+", place.commit):
+        raise SourceUnavailable(
+            Code.COMMIT_MISSING,
+            f"{commit!r} is not a full commit hash of 40 or 64 hex digits",
+            "give the output of " + place.git("rev-parse", "COMMIT^{commit}"),
+        )
+    with contextlib.closing(_CatFile(repository.objects, _HASHES[len(place.commit)])) as git:
+        (content,) = git.read("commit", [place.commit], _MAX_COMMIT_BYTES)
+        if isinstance(content, NoBlob):
+            raise place.no_commit(_why_missing(place, repository, content))
+        tree = content.split(maxsplit=2)[1].decode("ascii", "replace")
+        (content,) = git.read("tree", [tree], _MAX_TREE_BYTES)
+        if isinstance(content, NoBlob):
+            raise place.no_commit(f"lacks the tree of commit {place.commit}: {content.detail}")
+    return GitSource(place, repository.objects, tree, max_bytes)
+
+
+def open_capture(file: Path, sha256: str, *, max_bytes: int = MAX_BYTES) -> CaptureSource:
+    """Open a frozen file and compare its hash with the pinned one.
+
+    :param sha256: 64 hex digits.
+    :raises SourceUnavailable: ``checkout-missing`` when no regular file of at most
+        ``max_bytes`` is there, ``capture-mismatch`` when its content has another hash.
+    """
+    fix = f"put the captured file at {shlex.quote(str(file))}, or correct `file`"
+    try:
+        found = file.stat()
+        if not stat.S_ISREG(found.st_mode):  # opening a FIFO would wait for its writer
+            raise SourceUnavailable(
+                Code.CHECKOUT_MISSING, f"the capture {file} is not a regular file", fix
+            )
+        if found.st_size > max_bytes:
+            message = f"the capture {file} has {_size(found.st_size, max_bytes)}"
+            raise SourceUnavailable(Code.CHECKOUT_MISSING, message, fix)
+        data = file.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or str(error)
+        message = f"the capture {file} cannot be read: {reason}"
+        raise SourceUnavailable(Code.CHECKOUT_MISSING, message, fix) from error
+    actual = hashlib.sha256(data).hexdigest()
+    if actual != sha256.lower():
+        raise SourceUnavailable(
+            Code.CAPTURE_MISMATCH,
+            f"the capture {file} has the SHA-256 {actual}, pinned is {sha256.lower()}",
+            f'restore the captured file, or, if its new content is meant, set sha256 = "{actual}" '
+            "and look at every quote from it again",
+        )
+    return CaptureSource(Blob(actual, data))
+
+
+class _Unpicklable:
+    """An open source belongs to the process that opened it, never into stored data."""
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} cannot be pickled: open the source again instead")
+
+
+class CaptureSource(_Unpicklable):
+    """A captured file whose content has the pinned hash."""
+
+    def __init__(self, blob: Blob) -> None:
+        self._blob = blob
+
+    def read(self) -> Blob:
+        """The content as it was when opened; its object ID is the SHA-256."""
+        return self._blob
+
+
+class GitSource(_Unpicklable):
+    """Reads the tree of one commit; implements :class:`~.core.blobs.SourceReader`.
+
+    Paths are relative to the root of the tree and separated by ``/``. Names that are not UTF-8
+    are decoded with ``surrogateescape``. Each call runs git processes of its own, which end
+    with it: nothing stays open between calls, and calls may be nested.
+    """
+
+    def __init__(self, place: _Place, objects: Path, tree: str, max_bytes: int) -> None:
+        self._place = place
+        self._objects = objects
+        self._tree = tree
+        self._max_bytes = max_bytes
+        self._paths: tuple[str, ...] | None = None
+        self._directories: dict[str, bool] = {}
+        self._running: set[_CatFile] = set()
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what an unfinished :meth:`blobs` still runs; the source cannot be used again."""
+        self._closed = True
+        for git in tuple(self._running):
+            git.close()
+
+    def blobs(self, paths: Sequence[str]) -> Iterator[tuple[str, Blob | NoBlob]]:
+        """Yield every distinct path, in the order asked, with its content.
+
+        Names are resolved first, reading only the trees on the way; then the contents follow
+        one by one. A path that is in no tree, or ends in ``/`` without being a directory, is
+        ``missing``. ``detail`` is the target of a symbolic link, the commit of a submodule, the
+        size of a file that is too large, and what is wrong with an object that is lost.
+        """
+        with self._git() as git:
+            found = self._find(git, paths)
+            oids = [entry.oid for entry in found.values() if isinstance(entry, _Entry)]
+            contents = git.read("blob", oids, self._max_bytes)
+            for path, entry in found.items():
+                if isinstance(entry, NoBlob):
+                    yield path, entry
+                    continue
+                content = next(contents)
+                if entry.is_link:
+                    yield path, _link(content)
+                elif isinstance(content, NoBlob):
+                    yield path, content
+                else:
+                    yield path, Blob(entry.oid, content)
+
+    def paths(self) -> Sequence[str]:
+        """Everything in the tree that is not a directory, sorted: what ``git ls-files`` lists.
+
+        Symbolic links and submodules are included, so that a search can tell that it does not
+        look into them.
+
+        :raises SourceUnavailable: ``commit-missing`` when a tree object is lost, since a list
+            with gaps would make a search pass that has not seen everything.
+        """
+        if self._paths is None:
+            with self._git() as git:
+                self._paths = tuple(sorted(map(_decode, self._walk(git))))
+        return self._paths
+
+    def directory_exists(self, path: str) -> bool:
+        """Whether ``path`` (without trailing slash; empty is the root) is a directory.
+
+        One git process for a path not asked before: ask :meth:`blobs` for many at once.
+        """
+        if path not in self._directories:
+            with self._git() as git:
+                (answer,) = self._find(git, [path]).values()
+            self._directories[path] = (
+                isinstance(answer, NoBlob) and answer.reason is Absence.DIRECTORY
+            )
+        return self._directories[path]
+
+    def glob(self, patterns: Sequence[str]) -> Sequence[str]:
+        """The paths that match any of the patterns as git's ``:(glob)`` does, sorted.
+
+        :raises SourceUnavailable: as :meth:`paths`.
+        """
+        glob = Glob(patterns)
+        return tuple(path for path in self.paths() if glob.matches(path))
+
+    @contextlib.contextmanager
+    def _git(self) -> Iterator[_CatFile]:
+        if self._closed:
+            raise ValueError("this source is closed")
+        git = _CatFile(self._objects, _HASHES[len(self._tree)])
+        self._running.add(git)
+        try:
+            yield git
+        finally:
+            self._running.discard(git)
+            git.close()
+
+    def _find(self, git: _CatFile, paths: Iterable[str]) -> dict[str, _Entry | NoBlob]:
+        """Look paths up level by level; only names that were asked for are kept."""
+        found: dict[str, _Entry | NoBlob] = dict.fromkeys(paths, NoBlob(Absence.MISSING))
+        level: dict[str, list[_Seeker]] = {self._tree: []}
+        for path in found:
+            with contextlib.suppress(UnicodeEncodeError):  # then it is no name of git's
+                names = _encode(path).removesuffix(b"/").split(b"/")
+                level[self._tree].append(_Seeker(path, names[::-1]))
+        if "" in found:
+            found[""] = NoBlob(Absence.DIRECTORY)
+        while level:
+            below: dict[str, list[_Seeker]] = defaultdict(list)
+            trees = git.read("tree", list(level), _MAX_TREE_BYTES)
+            for seekers, tree in zip(level.values(), trees, strict=True):
+                if isinstance(tree, NoBlob):
+                    found.update((seeker.path, tree) for seeker in seekers)
+                    continue
+                wanted = {seeker.names[-1] for seeker in seekers}
+                entries = dict(git.entries(tree, wanted))
+                for path, names in seekers:
+                    entry = entries.get(names.pop())
+                    if entry and not names:
+                        found[path] = entry.verdict(path)
+                    elif entry and entry.is_tree:
+                        below[entry.oid].append(_Seeker(path, names))
+            level = below
+        return found
+
+    def _walk(self, git: _CatFile) -> Iterator[bytes]:
+        level = {b"": self._tree}
+        while level:
+            below: dict[bytes, str] = {}
+            trees = git.read("tree", list(level.values()), _MAX_TREE_BYTES)
+            for directory, tree in zip(level, trees, strict=True):
+                if isinstance(tree, NoBlob):
+                    message = f"lacks the directory {_decode(directory)!r}: {tree.detail}"
+                    raise self._place.no_commit(message, "--refetch", "--no-filter")
+                for name, entry in git.entries(tree):
+                    if entry.is_tree:
+                        below[directory + name + b"/"] = entry.oid
+                    else:
+                        yield directory + name
+            level = below
+
+
+# --- finding the objects --------------------------------------------------------------------
+
+
+class _Place(NamedTuple):
+    """Where a source is expected, and what to say when it is not there."""
+
+    directory: Path  # absolute
+    checkout: Path  # as configured
+    commit: str
+    url: str
+
+    def git(self, *arguments: str) -> str:
+        """A git command in the checkout, for people to type."""
+        return shlex.join(["git", "-C", str(self.checkout), *arguments])
+
+    def no_checkout(self, what: str, fix: str = "") -> SourceUnavailable:
+        message = f"the checkout {self.checkout} {what}"
+        return SourceUnavailable(Code.CHECKOUT_MISSING, message, fix or self._clone())
+
+    def no_commit(self, what: str, *options: str) -> SourceUnavailable:
+        fix = self.git("fetch", *options, *_operands(self.url or "origin", self.commit))
+        return SourceUnavailable(Code.COMMIT_MISSING, f"the repository {self.checkout} {what}", fix)
+
+    def _clone(self) -> str:
+        if not self.url:
+            where = shlex.quote(str(self.checkout))
+            return f"put a clone of the repository at {where}, or correct `checkout`"
+        return shlex.join(["git", "clone", *_operands(self.url, str(self.checkout))])
+
+
+class _Repository(NamedTuple):
+    """The two directories of a repository that matter here."""
+
+    common: Path  # holds config and shallow, which only serve to explain
+    objects: Path
+
+
+def _find_repository(place: _Place) -> _Repository:
+    """Find the object directory the way git does (gitrepository-layout), without running it."""
+    top = place.directory
+    if not top.exists():
+        raise place.no_checkout("does not exist")
+    git_dir = top / ".git"
+    if not os.path.lexists(git_dir):
+        git_dir = top  # a bare repository
+    elif git_dir.is_file():  # a linked work tree or a submodule
+        pointer = _first_line(git_dir)
+        if not pointer.startswith("gitdir:"):
+            raise place.no_checkout("is not a git repository: its .git file names no gitdir")
+        git_dir = top / pointer.removeprefix("gitdir:").strip()
+    common = git_dir
+    if (git_dir / "commondir").is_file():
+        common = git_dir / _first_line(git_dir / "commondir")
+    objects = common / "objects"
+    if not (objects.is_dir() and os.path.lexists(git_dir / "HEAD")):
+        raise place.no_checkout("is not a git repository")
+    return _Repository(common, objects)
+
+
+def _check_alternates(place: _Place, objects: Path) -> None:
+    """Make sure that git can follow ``objects/info/alternates``.
+
+    Clones made with ``--shared`` or ``--reference`` borrow objects, and that is fine: an object
+    is accepted by its hash alone, so it does not matter whose directory holds it. But a missing
+    lender would look like missing objects, and git would wait for ever on a FIFO.
+    """
+    level, seen = [objects], {objects}
+    for _ in range(_MAX_ALTERNATES_DEPTH + 1):
+        lenders: list[Path] = []
+        for borrower in level:
+            lenders += [lender for lender in _alternates(place, borrower) if lender not in seen]
+        seen.update(lenders)
+        level = lenders
+    if level:
+        raise place.no_checkout("borrows its objects over too many objects/info/alternates")
+
+
+def _alternates(place: _Place, objects: Path) -> Iterator[Path]:
+    listing = objects / "info" / "alternates"
+    if not listing.exists():
+        return
+    if not listing.is_file() or listing.stat().st_size > _MAX_POINTER_BYTES:
+        raise place.no_checkout(f"has no proper list of alternates in {listing}")
+    for line in os.fsdecode(listing.read_bytes()).split("\n"):
+        if not line or line.startswith(("#", '"')):  # a quoted path is left to git
+            continue
+        lender = Path(os.path.normpath(objects.resolve() / line))
+        if not lender.is_dir():
+            raise place.no_checkout(
+                f"borrows objects from {lender}, which does not exist (see {listing})",
+                f"restore {shlex.quote(str(lender))}, or replace the checkout: {place._clone()}",
+            )
+        yield lender
+
+
+def _why_missing(place: _Place, repository: _Repository, content: NoBlob) -> str:
+    own = 64 if _uses_sha256(repository.common / "config") else 40
+    if len(place.commit) != own:
+        return f"names objects by {own} hex digits, the pin has {len(place.commit)}"
+    shallow = " (it is a shallow clone)" if (repository.common / "shallow").exists() else ""
+    return f"lacks the pinned commit{shallow}: {content.detail}"
+
+
+def _uses_sha256(config: Path) -> bool:
+    """Whether a repository uses SHA-256; only explains, so its includes are not followed."""
+    with contextlib.suppress(OSError):
+        if config.is_file():
+            with config.open("rb") as file:
+                text = file.read(_MAX_POINTER_BYTES)
+            return bool(re.search(rb'(?im)^\s*objectformat\s*=\s*"?sha256\b', text))
+    return False
+
+
+def _first_line(file: Path) -> str:
+    with file.open("rb") as stream:
+        return os.fsdecode(stream.readline(_MAX_POINTER_BYTES)).rstrip("\r\n")
+
+
+def _operands(*operands: str) -> list[str]:
+    """Operands of a command that cannot be taken for options."""
+    return ["--", *operands] if operands[0].startswith("-") else list(operands)
+
+
+# --- reading objects ------------------------------------------------------------------------
+
+
+class _Entry(NamedTuple):
+    """What a tree says about one of its names."""
+
+    mode: int
+    oid: str
+
+    @property
+    def is_tree(self) -> bool:
+        return stat.S_ISDIR(self.mode)
+
+    @property
+    def is_link(self) -> bool:
+        return stat.S_ISLNK(self.mode)
+
+    def verdict(self, path: str) -> _Entry | NoBlob:
+        """The entry itself when there is a blob to read."""
+        if self.is_tree:
+            return NoBlob(Absence.DIRECTORY)
+        if path.endswith("/"):
+            return NoBlob(Absence.MISSING)
+        if stat.S_IFMT(self.mode) == 0o160000:
+            return NoBlob(Absence.SUBMODULE, self.oid)
+        return self
+
+
+class _Seeker(NamedTuple):
+    """A path on its way down the trees; ``names`` are those still to go, the next one last."""
+
+    path: str
+    names: list[bytes]
+
+
+class _CatFile:
+    """A ``git cat-file --batch`` over an object directory that trusts nothing but hashes.
+
+    The process starts with the first request. It is ended and replaced when an answer cannot be
+    read to its end. To be closed.
+    """
+
+    def __init__(self, objects: Path, hash_: _Hash) -> None:
+        self._hash = hash_
+        self._objects = objects
+        self._home = TemporaryDirectory(prefix="memreport-")
+        self._process: Git.AutoInterrupt | None = None
+        self._stderr: _Tail | None = None
+        self._closed = False
+        # The least that git takes for a repository. It must be told the object format; with
+        # nothing else in it, there is no promisor to ask for absent objects.
+        home = Path(self._home.name)
+        (home / "refs").mkdir()
+        (home / "HEAD").write_text("ref: refs/heads/none\n")
+        (home / "config").write_text(
+            "[core]\n\trepositoryformatversion = 1\n\tbare = true\n\tbigFileThreshold = 64m\n"
+            f"[extensions]\n\tobjectFormat = {hash_.name}\n"
+        )
+
+    def close(self) -> None:
+        """End the process and remove the private repository."""
+        self._closed = True
+        self._end()
+        self._home.cleanup()
+
+    def read(self, kind: str, oids: Sequence[str], limit: int) -> Iterator[bytes | NoBlob]:
+        """Yield the content of every object, in order, of at most ``limit`` bytes.
+
+        An object that is absent, damaged or not of this kind is ``lost``. Every content yielded
+        has the hash that was asked for.
+        """
+        unasked, waiting = iter(oids), deque[str]()
+        while True:
+            if len(waiting) <= _WINDOW // 2:  # keeps git busy while we read
+                more = list(islice(unasked, _WINDOW // 2))
+                self._ask(more)
+                waiting += more
+            if not waiting:
+                return
+            content = self._answer(kind, waiting.popleft(), limit)
+            if self._process is None:
+                self._ask(waiting)
+            yield content
+
+    def entries(
+        self, tree: bytes, wanted: Container[bytes] | None = None
+    ) -> Iterator[tuple[bytes, _Entry]]:
+        """The names in a tree object, all or those wanted."""
+        for match in self._hash.entry.finditer(tree):
+            mode, name, oid = match.groups()
+            if wanted is None or name in wanted:
+                yield name, _Entry(int(mode, 8), oid.hex())
+
+    def _ask(self, oids: Collection[str]) -> None:
+        if not oids:
+            return
+        if self._process is None:
+            self._start()
+        assert self._process is not None
+        with contextlib.suppress(OSError):  # a process that died is noticed at its answer
+            self._process.stdin.write("".join(f"{oid}\n" for oid in oids).encode("ascii"))
+            self._process.stdin.flush()
+
+    def _answer(self, kind: str, oid: str, limit: int) -> bytes | NoBlob:
+        assert self._process is not None
+        stdout = self._process.stdout
+        header = stdout.readline().decode("ascii", "replace").split()
+        if header == [oid, "missing"]:
+            return NoBlob(Absence.LOST, f"object {oid} is absent or damaged")
+        if len(header) != 3 or header[0] != oid:
+            return self._lost(oid)
+        if header[1] != kind:
+            self._end()
+            return NoBlob(Absence.LOST, f"object {oid} is a {header[1]}, not a {kind}")
+        size = int(header[2])
+        if size > limit:
+            self._end()
+            return NoBlob(Absence.TOO_LARGE, _size(size, limit))
+        content: bytes = stdout.read(size)
+        if stdout.read(1) != b"\n":
+            return self._lost(oid)
+        digest = hashlib.new(self._hash.name, b"%b %d\0" % (kind.encode(), size))
+        digest.update(content)
+        if digest.hexdigest() != oid:
+            return NoBlob(Absence.LOST, f"object {oid} is damaged: its content has another hash")
+        if kind == "tree" and not self._hash.tree.fullmatch(content):
+            return NoBlob(Absence.LOST, f"object {oid} is not a well-formed tree")
+        return content
+
+    def _lost(self, oid: str) -> NoBlob:
+        said = self._end()
+        return NoBlob(Absence.LOST, f"object {oid} cannot be read" + (said and f" ({said})"))
+
+    def _start(self) -> None:
+        if self._closed:
+            raise ValueError("this source is closed")
+        home = self._home.name
+        try:
+            # Importing GitPython looks for git, and fails without it.
+            from git.cmd import Git
+            from git.exc import GitError
+        except ImportError as error:
+            raise _no_git(str(error)) from error
+        try:
+            self._process = Git(home).cat_file(
+                "--batch", istream=PIPE, as_process=True, shell=False, env=self._environment()
+            )
+        except (GitError, OSError) as error:
+            raise _no_git(str(error)) from error
+        assert self._process is not None
+        self._stderr = _Tail(self._process.stderr)
+
+    def _end(self) -> str:
+        """End the process, if there is one; return the last line that it wrote to stderr."""
+        process, self._process = self._process, None
+        if process is None or self._stderr is None:
+            return ""
+        process.kill()
+        if process.proc is not None:
+            process.proc.wait()
+        said = self._stderr.join()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            with contextlib.suppress(OSError):
+                stream.close()
+        return said
+
+    def _environment(self) -> dict[str, str]:
+        """What git sees on top of the environment of this process.
+
+        Inherited variables of git are blanked, which switches each of them off: GitPython
+        cannot remove them.
+        """
+        home = self._home.name
+        inherited = {name: "" for name in os.environ if name.startswith("GIT_")}
+        return inherited | {
+            "GIT_DIR": home,
+            "GIT_COMMON_DIR": home,
+            "GIT_WORK_TREE": home,
+            "GIT_OBJECT_DIRECTORY": str(self._objects),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_SYSTEM": os.devnull,
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "HOME": home,  # git before 2.32 does not know the line above
+            "XDG_CONFIG_HOME": home,
+            "GIT_ALLOW_PROTOCOL": "none",
+            "GIT_NO_LAZY_FETCH": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_PAGER": "cat",
+            "GIT_TERMINAL_PROMPT": "0",
+            "LC_ALL": "C",
+        }
+
+
+class _Tail:
+    """Reads a stream to its end in a thread, so that its writer never blocks; keeps the end."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._lines: deque[bytes] = deque(maxlen=1)
+        self._thread = threading.Thread(
+            target=self._lines.extend, args=(iter(lambda: stream.readline(1024), b""),), daemon=True
+        )
+        self._thread.start()
+
+    def join(self) -> str:
+        """The last line; waits for the end of the stream."""
+        self._thread.join()
+        return b"".join(self._lines).decode("utf-8", "replace").strip()
+
+
+def _link(content: bytes | NoBlob) -> NoBlob:
+    target = content if isinstance(content, bytes) else b""
+    return NoBlob(Absence.SYMLINK, _decode(target[:_MAX_LINK_BYTES]))
+
+
+def _no_git(reason: str) -> SourceUnavailable:
+    return SourceUnavailable(
+        Code.CHECKOUT_MISSING,
+        "git cannot be run: " + " ".join(reason.split())[:200],
+        "install git, or set GIT_PYTHON_GIT_EXECUTABLE to its path",
+    )
+
+
+def _size(size: int, limit: int) -> str:
+    return f"{size:,} bytes, at most {limit:,} are read"
+
+
+def _encode(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")
+
+
+def _decode(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")
+
+
+# --- globs ----------------------------------------------------------------------------------
+
+
+class Glob:
+    """Patterns with the meaning of git's ``:(glob)`` pathspecs; a path matches any of them.
+
+    ``*``, ``?`` and ``[…]`` do not cross ``/``; ``**/``, ``/**/`` and ``/**`` do. A pattern that
+    names a directory matches what lies below it; one that is absolute or leaves the tree matches
+    nothing. The rules are those of git's wildmatch.c and pathspec.c, bytes and not characters
+    included. All patterns run as one automaton, in time proportional to the path.
+    """
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self._names: set[bytes] = set()
+        below: list[bytes] = []
+        self._nodes: list[_Node] = []
+        self._accepting: set[int] = set()
+        self._states: dict[frozenset[int], _State] = {}
+        starts: list[int] = []
+        for pattern in patterns:
+            text = _normalise(pattern)
+            if text is None:
+                continue
+            # git compares a pattern as plain text before it takes it for a wildcard.
+            self._names.add(text)
+            below.append(text if text.endswith(b"/") or not text else text + b"/")
+            with contextlib.suppress(IndexError, KeyError):  # malformed: matches nothing
+                nodes = list(_compile(text))
+                starts.append(len(self._nodes))
+                self._nodes += nodes
+                self._accepting.add(len(self._nodes) - 1)
+        self._below = tuple(below)
+        self._start = self._state(starts)
+
+    def matches(self, path: str) -> bool:
+        """Whether the path of a file matches."""
+        text = _encode(path)
+        if text in self._names or text.startswith(self._below):
+            return True
+        state = self._start
+        for byte in text:
+            state = state[byte]
+        return state.accepting
+
+    def _state(self, indices: Iterable[int]) -> _State:
+        nodes: set[int] = set()
+        pending = list(indices)
+        while pending:
+            index = pending.pop()
+            if index not in nodes:
+                nodes.add(index)
+                pending += [index + jump for jump in self._nodes[index].jumps]
+        key = frozenset(nodes)
+        if key not in self._states:
+            if len(self._states) >= 4096:  # keeps memory bounded, whatever the patterns
+                self._states.clear()
+            self._states[key] = _State(self, key)
+        return self._states[key]
+
+
+class _Node(NamedTuple):
+    """One place in a pattern: the bytes it takes, and how far one of them leads.
+
+    ``jumps`` lead on without a byte.
+    """
+
+    takes: frozenset[int] = frozenset()
+    advance: int = 1
+    jumps: tuple[int, ...] = ()
+
+
+class _State(dict[int, "_State"]):
+    """A set of places in the patterns; maps a byte to the next one, worked out when needed."""
+
+    def __init__(self, glob: Glob, nodes: frozenset[int]) -> None:
+        super().__init__()
+        self._glob = glob
+        self._indices = nodes
+        self.accepting = not glob._accepting.isdisjoint(nodes)
+
+    def __missing__(self, byte: int) -> _State:
+        nodes = self._glob._nodes
+        self[byte] = self._glob._state(
+            index + nodes[index].advance for index in self._indices if byte in nodes[index].takes
+        )
+        return self[byte]
+
+
+def _bytes_where(test: str) -> frozenset[int]:
+    return frozenset(byte for byte in range(128) if re.fullmatch(test, chr(byte)))
+
+
+_SLASH, _BACKSLASH, _STAR = b"/\\*"
+_ANY = frozenset(range(256))
+_NO_SLASH = _ANY - {_SLASH}
+_CLASSES = {
+    b"alnum": _bytes_where("[0-9A-Za-z]"),
+    b"alpha": _bytes_where("[A-Za-z]"),
+    b"blank": _bytes_where("[ \t]"),
+    b"cntrl": _bytes_where("[\x00-\x1f\x7f]"),
+    b"digit": _bytes_where("[0-9]"),
+    b"graph": _bytes_where("[!-~]"),
+    b"lower": _bytes_where("[a-z]"),
+    b"print": _bytes_where("[ -~]"),
+    b"punct": _bytes_where("[!-/:-@[-`{-~]"),
+    b"space": _bytes_where("[ \t\n\r]"),
+    b"upper": _bytes_where("[A-Z]"),
+    b"xdigit": _bytes_where("[0-9A-Fa-f]"),
+}
+_CLASS = re.compile(rb"\[:([^\]]*):\]")
+
+
+def _normalise(pattern: str) -> bytes | None:
+    """Take ``.``, ``..`` and doubled slashes out of a pattern; None when it leaves the tree."""
+    parts = pattern.split("/")
+    kept: list[str] = []
+    for part in parts:
+        if part == "..":
+            if not kept:
+                return None
+            kept.pop()
+        elif part not in ("", "."):
+            kept.append(part)
+    if pattern.startswith("/"):
+        return None
+    slash = "/" if kept and parts[-1] in ("", ".", "..") else ""
+    try:
+        return _encode("/".join(kept) + slash)
+    except UnicodeEncodeError:
+        return None
+
+
+def _compile(pattern: bytes) -> Iterator[_Node]:
+    """The places of a pattern in order, the accepting one last.
+
+    :raises IndexError: a bracket without end, or a lone backslash.
+    :raises KeyError: an unknown character class.
+    """
+    plain = len(re.split(rb"[*?[\\]", pattern, maxsplit=1)[0])
+    yield from (_Node(frozenset({byte})) for byte in pattern[:plain])
+    at = plain
+    while at < len(pattern):
+        byte = pattern[at]
+        at += 1
+        if byte == _STAR:
+            end = at + len(pattern[at:]) - len(pattern[at:].lstrip(b"*"))
+            # `**` crosses slashes when it is a whole part, or right after the plain text,
+            # which git cuts off before it looks.
+            alone = at - 1 == plain or pattern[at - 2] == _SLASH
+            rest = pattern[end : end + 2]
+            crossing = end > at and alone and (rest[:1] in (b"", b"/") or rest == b"\\/")
+            if crossing and rest[:1] == b"/":
+                yield _Node(jumps=(1, 3))  # `**/` may stand for nothing at all
+            yield _Node(_ANY if crossing else _NO_SLASH, 0, (1,))
+            at = end
+        elif byte == ord("?"):
+            yield _Node(_NO_SLASH)
+        elif byte == ord("["):
+            chosen, at = _bracket(pattern, at)
+            yield _Node(chosen - {_SLASH})
+        else:
+            if byte == _BACKSLASH:
+                byte = pattern[at]
+                at += 1
+            yield _Node(frozenset({byte}))
+    yield _Node()
+
+
+def _bracket(pattern: bytes, at: int) -> tuple[frozenset[int], int]:
+    """The bytes of ``[…]`` and the index behind it; ``at`` is behind the opening bracket."""
+    negated = pattern[at] in b"!^"
+    at += negated
+    first = at
+    chosen: set[int] = set()
+    previous = 0  # what a range would start from; 0 when nothing can
+    while at == first or pattern[at] != ord("]"):
+        byte = pattern[at]
+        if byte == _BACKSLASH:
+            at += 1
+            byte = pattern[at]
+            chosen.add(byte)
+        elif byte == ord("-") and previous and pattern[at + 1] != ord("]"):
+            at += 2 if pattern[at + 1] == _BACKSLASH else 1
+            chosen.update(range(previous, pattern[at] + 1))
+            byte = 0
+        elif named := _CLASS.match(pattern, at):
+            chosen |= _CLASSES[named[1]]
+            at = named.end() - 1
+            byte = 0
+        else:
+            chosen.add(byte)
+        previous = byte
+        at += 1
+    return (_ANY - chosen if negated else frozenset(chosen)), at + 1

@@ -1,0 +1,41 @@
+"""The Sphinx extension: its table of contents, in build order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sphinx_memreport import __version__
+from sphinx_memreport.core.models import DATA_VERSION
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    """Register everything with Sphinx."""
+    from sphinx_memreport.sphinx_ext.directives import setup_directives
+    from sphinx_memreport.sphinx_ext.domain import MemDomain
+    from sphinx_memreport.sphinx_ext.events import BuildEvents
+    from sphinx_memreport.sphinx_ext.needs import setup_needs
+    from sphinx_memreport.sphinx_ext.nodes import setup_nodes
+    from sphinx_memreport.sphinx_ext.options import setup_options
+    from sphinx_memreport.sphinx_ext.roles import setup_roles
+    from sphinx_memreport.sphinx_ext.style import setup_style
+    from sphinx_memreport.sphinx_ext.transforms import setup_transforms
+
+    setup_needs(app)
+    setup_options(app)
+    app.add_domain(MemDomain)
+    setup_nodes(app)
+    setup_directives(app)
+    setup_roles(app)
+    setup_transforms(app)
+    setup_style(app)
+    BuildEvents(app)
+    return {
+        "version": __version__,
+        "env_version": DATA_VERSION,
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }

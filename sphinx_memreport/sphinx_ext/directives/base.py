@@ -1,0 +1,113 @@
+"""What all directives share: place, report, options, and noting problems."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.util.docutils import SphinxDirective
+
+from sphinx_memreport.core.problems import Code
+from sphinx_memreport.core.registry import DocumentFacts
+from sphinx_memreport.sphinx_ext.directives.options import AnyOption, read_options
+
+if TYPE_CHECKING:
+    from sphinx_memreport.sphinx_ext.domain import MemDomain
+
+#: Where the ID of the record around a nested directive is kept while it is read.
+_CURRENT_RECORD = "memreport-record"
+
+
+class MemDirective(SphinxDirective):
+    """Base of the directives. A fault never stops the page: it is noted and the rest is shown."""
+
+    has_content = True
+    optional_arguments = 1
+    final_argument_whitespace = True
+    # truthy, or the Markdown parser would not look for options at all
+    option_spec = AnyOption(name=directives.unchanged)
+
+    option_names: ClassVar[frozenset[str]] = frozenset()
+    #: Whether the body is prose (see :func:`read_options`).
+    prose_body: ClassVar[bool] = False
+    #: Whether options may stand between ``---`` lines.
+    yaml_block: ClassVar[bool] = True
+    #: How to write options so that nothing is lost.
+    options_hint: ClassVar[str] = "write one option a line, ':name: value'"
+    #: What the argument is, for the message when it is missing; None when it may be.
+    argument_hint: ClassVar[str | None] = None
+
+    @property
+    def domain(self) -> MemDomain:
+        """The ``mem`` domain."""
+        return cast("MemDomain", self.env.get_domain("mem"))
+
+    @property
+    def docname(self) -> str:
+        """The document that is being read."""
+        return self.env.current_document.docname
+
+    @property
+    def facts(self) -> DocumentFacts:
+        """The facts of that document."""
+        return self.domain.facts(self.docname)
+
+    @property
+    def argument(self) -> str:
+        """The text behind the directive's name."""
+        return self.arguments[0].strip() if self.arguments else ""
+
+    @property
+    def current_record(self) -> str | None:
+        """The ID of the record that this directive stands in."""
+        return cast("str | None", self.env.temp_data.get(_CURRENT_RECORD))
+
+    def note(self, code: Code, message: str, **more: Any) -> None:
+        """Note a problem at the directive's opening line."""
+        self.domain.note(code, self.lineno, message, docname=self.docname, **more)
+
+    def inside_report(self) -> bool:
+        """Whether a report owns the document; noted when none does."""
+        if self.facts.report is not None:
+            return True
+        self.note(
+            Code.OUTSIDE_REPORT,
+            f"{self.name} in a document that no report owns",
+            fix="move the document below the directory of a report in memreport.toml, "
+            "or add a report for its directory",
+        )
+        return False
+
+    def parse_options(self, names: Collection[str] | None = None) -> dict[str, str] | None:
+        """The options by name, or None when something of them was lost (which is then noted)."""
+        known = self.option_names if names is None else names
+        parsed = read_options(self, known, yaml_block=self.yaml_block, prose_body=self.prose_body)
+        faults = parsed.faults
+        if self.argument_hint and not self.argument:
+            faults = [f"{self.name} needs {self.argument_hint} behind its name", *faults]
+        if faults:
+            self.note(
+                Code.SWALLOWED_TEXT,
+                f"{self.name}: {'; '.join(faults)}",
+                subject=self.current_record,
+                fix=self.options_hint,
+            )
+            return None
+        return parsed.values
+
+    def parse_body(self, parent: nodes.Element, record: str | None = None) -> None:
+        """Parse the body into ``parent``, as the inside of a record if one is given."""
+        outer = self.current_record
+        if record is not None:
+            self.env.temp_data[_CURRENT_RECORD] = record
+        try:
+            parent += self.parse_content_to_nodes()
+        finally:
+            self.env.temp_data[_CURRENT_RECORD] = outer
+
+    def parse_prose(self, text: str) -> list[nodes.Node]:
+        """Inline text of an option or label as nodes."""
+        found, messages = self.parse_inline(text, lineno=self.lineno)
+        return [*found, *messages]

@@ -1,0 +1,154 @@
+"""``memmember`` and ``memsupplied``: what a document is, and what it takes from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+from sphinx import addnodes
+
+from sphinx_memreport.core.ids import MemberName, anchor, need_id
+from sphinx_memreport.core.models import Supplied
+from sphinx_memreport.core.problems import Code
+from sphinx_memreport.sphinx_ext.directives.base import MemDirective
+from sphinx_memreport.sphinx_ext.needs import add_supplied_need
+from sphinx_memreport.sphinx_ext.nodes import member_header, record_relations
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+_ENTRY = re.compile(
+    r"(?P<id>[^\s:<]+)\s*(?::\s*(?P<label>.*?))?\s*(?:<(?P<url>[^<>]*)>)?\s*", re.DOTALL
+)
+_WEB = re.compile(r"https?://[^\s\"'<>]+")
+
+
+class MemberDirective(MemDirective):
+    """Says which member of the report a document is, and shows the report's header."""
+
+    argument_hint = "the name of a member"
+
+    def run(self) -> list[nodes.Node]:
+        """Note the member; its header is filled when all is read."""
+        if not self.inside_report() or self.parse_options() is None:
+            return []
+        facts = self.facts
+        name = self.argument
+        if name not in tuple(MemberName):
+            self.note(
+                Code.INVALID_VALUE,
+                f"memmember must name one of {', '.join(MemberName)}; found '{name}'",
+            )
+            return []
+        if facts.member is not None:
+            self.note(
+                Code.INVALID_VALUE,
+                f"memmember stands twice in this document, first at line {facts.member_line}",
+                fix="remove one of the two",
+            )
+            return []
+        if facts.records:
+            self.note(
+                Code.INVALID_VALUE,
+                f"memmember stands below the record {facts.records[0].id}",
+                fix="move it above the first record",
+            )
+        if any(line.strip() for line in self.content):
+            self.note(Code.SWALLOWED_TEXT, "memmember takes no body", fix="move the text below it")
+        facts.member = MemberName(name)
+        facts.member_line = self.lineno
+        header = member_header("", report=facts.report, member=name)
+        self.set_source_info(header)
+        return [header]
+
+
+class SuppliedDirective(MemDirective):
+    """Lists IDs that a member outside this site declares, one a line."""
+
+    optional_arguments = 0
+    option_names = frozenset({"member"})
+
+    def run(self) -> list[nodes.Node]:
+        """Note the entries and show each as a target that is visibly external."""
+        if not self.inside_report():
+            return []
+        values = self.parse_options() or {}
+        member = values.get("member", "").strip() or None
+        entries = addnodes.desc(
+            "",
+            domain="mem",
+            objtype="supplied",
+            desctype="supplied",
+            classes=["mem", "memreport-supplied-list"],
+        )
+        for offset, line in enumerate(self.content):
+            if line.strip():
+                entries += self._entry(line.strip(), self._line(offset), member)
+        return [entries] if entries.children else []
+
+    def _line(self, offset: int) -> int:
+        return self.lineno + self.content_offset + 1 + offset
+
+    def _entry(self, text: str, line: int, member: str | None) -> list[nodes.Node]:
+        match = _ENTRY.fullmatch(text)
+        if match is None:
+            self.domain.note(
+                Code.INVALID_VALUE,
+                line,
+                f"memsupplied: an entry is 'ID', 'ID: label' or either with '<URL>'; found '{text}'",
+                docname=self.docname,
+            )
+            return []
+        url = match["url"]
+        if url is not None and not _WEB.fullmatch(url.strip()):
+            self.domain.note(
+                Code.INVALID_VALUE,
+                line,
+                f"memsupplied: the URL of an entry starts with https://; found '{url}'",
+                docname=self.docname,
+                subject=match["id"],
+            )
+            url = None
+        entry = Supplied(
+            report=self.facts.report or "",
+            id=match["id"],
+            docname=self.docname,
+            line=line,
+            label=(match["label"] or "").strip(),
+            url=url.strip() if url else None,
+            member=member,
+        )
+        self.facts.supplied.append(entry)
+        add_supplied_need(self.env, entry)
+        return self._shown(entry)
+
+    def _shown(self, entry: Supplied) -> list[nodes.Node]:
+        signature = addnodes.desc_signature("", "", classes=["memreport-signature"])
+        signature["_toc_name"] = ""
+        document = self.state.document
+        ids = [anchor(entry.id), need_id(entry.report, entry.id)]
+        signature["ids"] = [each for each in ids if each not in document.ids]
+        document.note_explicit_target(signature)
+        signature.line, signature.source = entry.line, document["source"]
+        if entry.label:
+            signature += addnodes.desc_name("", entry.label)
+            signature += addnodes.desc_sig_space()
+        shown_id: nodes.Node = nodes.literal("", entry.id, classes=["memreport-id"])
+        if entry.url:
+            shown_id = nodes.reference("", "", shown_id, refuri=entry.url, internal=False)
+        signature += addnodes.desc_addname("", "", shown_id, memreport_unscanned=True)
+        origin = f"declared in {entry.member}, outside this site" if entry.member else "external"
+        badge = nodes.inline("", origin, classes=["memreport-badge", "memreport-badge-external"])
+        badge["memreport_unscanned"] = True
+        signature += badge
+        content = addnodes.desc_content(
+            "", record_relations("", target=entry.id, report=entry.report)
+        )
+        return [signature, content]
+
+
+def setup_members(app: Sphinx) -> None:
+    """Register the directives."""
+    app.add_directive("memmember", MemberDirective)
+    app.add_directive("memsupplied", SuppliedDirective)

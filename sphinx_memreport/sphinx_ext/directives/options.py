@@ -1,0 +1,127 @@
+"""What the Markdown parser made of a directive's options, and what it lost.
+
+The parser drops what it does not understand with a warning at most; here the raw text is read
+again with the parser's own tokenizer and every loss becomes a fault (contract, section 3).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from docutils.parsers.rst import directives
+from myst_parser.mocking import MockState
+from myst_parser.parsers.directives import is_option_line
+from myst_parser.parsers.options import TokenizeError, options_to_tokens
+
+_OPTION_LINE = re.compile(r"\s*:(?P<name>[A-Za-z][\w-]*):(?:\s|$)")
+_BLOCK_START = re.compile(r"(?:`{3,}|~{3,}|:{3,}|[-*+>|#]|\d+[.)]\s|<)")
+
+
+class AnyOption(dict[str, Any]):
+    """An ``option_spec`` that takes every name: our directives check the names themselves,
+    so that an unknown one neither vanishes (Markdown) nor takes the directive along (reST)."""
+
+    def __missing__(self, _name: str) -> Any:
+        return directives.unchanged
+
+
+class ParsedOptions(NamedTuple):
+    """Options as text by name, and what was lost on the way."""
+
+    values: dict[str, str]
+    faults: list[str]
+
+
+def read_options(
+    directive: Any, known: Collection[str], *, yaml_block: bool = True, prose_body: bool = False
+) -> ParsedOptions:
+    """Read a directive's options and say what the parser lost.
+
+    :param directive: a running directive with ``option_spec = AnyOption(...)``.
+    :param known: the names it takes.
+    :param yaml_block: whether an option block between ``---`` lines is allowed.
+    :param prose_body: whether the body is prose, so that its first line may be the lost rest
+        of an option.
+    """
+    if not isinstance(directive.state, MockState):
+        values = {name: value or "" for name, value in directive.options.items()}
+        return ParsedOptions(values, _unknown(values, known))
+    # block_text is the opening line, the body as it was, and the closing line
+    lines = directive.block_text.split("\n")[1:-2]
+    if lines and lines[0].startswith("---"):
+        if not yaml_block:
+            return ParsedOptions({}, ["the first line '---' of the body is read as options"])
+        block, rest = _yaml_block(lines)
+        if rest is None:
+            return ParsedOptions({}, ["the option block that '---' opens is never closed"])
+    else:
+        block, rest = _colon_block(lines)
+        if prose_body and (fault := _lost_rest(block, rest, known)):
+            return ParsedOptions({}, [fault])
+    return _tokenized(block, known)
+
+
+def _yaml_block(lines: list[str]) -> tuple[list[str], list[str] | None]:
+    for index, line in enumerate(lines[1:], start=1):
+        if line.startswith("---"):
+            return lines[1:index], lines[index + 1 :]
+    return lines[1:], None
+
+
+def _colon_block(lines: list[str]) -> tuple[list[str], list[str]]:
+    count = 0
+    while count < len(lines) and is_option_line(lines[count]):
+        count += 1
+    return [line.lstrip()[1:] for line in lines[:count]], lines[count:]
+
+
+def _lost_rest(block: list[str], rest: list[str], known: Collection[str]) -> str | None:
+    """A first paragraph of the body that belongs to the options."""
+    if not rest:
+        return None
+    if block and rest[0].strip() and not _BLOCK_START.match(rest[0]):
+        return f"'{_short(rest[0])}' stands directly below the options: it belongs to no option"
+    start = next((n for n, line in enumerate(rest) if line.strip()), len(rest))
+    for line in rest[start:]:
+        if not line.strip() or _BLOCK_START.match(line):
+            return None
+        match = _OPTION_LINE.match(line)
+        if match and match["name"] in known:
+            return f"the option line '{_short(line)}' stands in the body, where it is plain text"
+    return None
+
+
+def _tokenized(block: list[str], known: Collection[str]) -> ParsedOptions:
+    try:
+        tokens, state = options_to_tokens("\n".join(block))
+        pairs = [(key.value, value.value if value else "") for key, value in tokens]
+    except TokenizeError as error:
+        line = block[error.problem_mark.line] if error.problem_mark.line < len(block) else ""
+        return ParsedOptions(
+            {}, [f"':{_short(line)}' cannot be read as an option: {error.problem}"]
+        )
+    values = dict(pairs)
+    faults = _unknown(values, known)
+    names = [name for name, _ in pairs]
+    faults += [f"option '{name}' is given twice" for name in values if names.count(name) > 1]
+    if state.has_comments:
+        cut = [block[number] for number in state.comment_lines if number < len(block)]
+        shown = f" in ':{_short(cut[0])}'" if cut else ""
+        faults.append(f"the text after ' #' is cut off as a comment{shown}")
+    return ParsedOptions(values, faults)
+
+
+def _unknown(values: Collection[str], known: Collection[str]) -> list[str]:
+    allowed = ", ".join(sorted(known)) or "none"
+    return [
+        f"option '{name}' is unknown here (known: {allowed})"
+        for name in values
+        if name not in known
+    ]
+
+
+def _short(line: str) -> str:
+    text = line.strip()
+    return text if len(text) <= 60 else text[:60] + "…"

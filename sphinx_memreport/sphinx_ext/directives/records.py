@@ -1,0 +1,251 @@
+"""The record directives: one class for all kinds, declared by the vocabulary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+from docutils import nodes
+from sphinx import addnodes
+
+from sphinx_memreport.core.ids import anchor, need_id, parse_record_id
+from sphinx_memreport.core.models import FieldValue, Record, Reference, ReferenceOrigin
+from sphinx_memreport.core.problems import Code
+from sphinx_memreport.core.vocabulary import (
+    RECORD_TYPES,
+    Option,
+    OptionType,
+    RecordType,
+    check_options,
+    split_list,
+)
+from sphinx_memreport.sphinx_ext.directives.base import MemDirective
+from sphinx_memreport.sphinx_ext.needs import add_record_need
+from sphinx_memreport.sphinx_ext.nodes import record_relations
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+# an ID, an optional dash, an optional label
+_ARGUMENT = re.compile(
+    r"(?P<id>[^\s—–]+?)(?:\s*(?:—|–|--)\s*|\s+-\s+|\s+|$)(?P<label>.*)", re.DOTALL
+)
+
+
+class RecordDirective(MemDirective):
+    """Declares a record and shows it as a card."""
+
+    type: ClassVar[RecordType]
+    prose_body = True
+    argument_hint = "an ID"
+    options_hint = (
+        "write one option a line (':name: value'), a value with ' #' in quotes, "
+        "and a blank line before the body"
+    )
+
+    def run(self) -> list[nodes.Node]:
+        """Declare the record, check its options, parse its body."""
+        values = self.parse_options()
+        match = _ARGUMENT.fullmatch(self.argument)
+        record_id, label = (match["id"], " ".join(match["label"].split())) if match else ("", "")
+        label_nodes = self.parse_prose(label) if label else []
+        plain_label = "".join(node.astext() for node in label_nodes)
+        if not self.inside_report() or not record_id:
+            return [self._card(record_id, label_nodes, plain_label, values or {}, None)]
+        self._check(record_id, values)
+        record = self._record(record_id, plain_label, values or {})
+        self.facts.records.append(record)
+        add_record_need(self.env, record)
+        return [self._card(record_id, label_nodes, plain_label, values or {}, record)]
+
+    # --- checking -------------------------------------------------------------------------
+
+    def _check(self, record_id: str, values: Mapping[str, str] | None) -> None:
+        try:
+            kind = parse_record_id(record_id).kind
+        except ValueError:
+            pass  # said by the checks, which know the report's ID style
+        else:
+            if kind is not self.type.kind:
+                self.note(
+                    Code.MALFORMED_ID,
+                    f"{record_id}: {self.name} declares {self.type.kind} records, not {kind}",
+                    subject=record_id,
+                    fix=f"write {record_id.replace(f'-{kind}-', f'-{self.type.kind}-', 1)}, "
+                    "or use the directive of that kind",
+                )
+        if values is None:
+            return
+        for fault in check_options(self.type, values, partial=False):
+            self.note(fault.code, f"{record_id}: {fault.message}", subject=record_id, fix=fault.fix)
+        self._check_part_of(record_id, values)
+
+    def _check_part_of(self, record_id: str, values: Mapping[str, str]) -> None:
+        if "part-of" not in values:
+            return
+        text = values["part-of"].strip()
+        if len(text.split()) != 1 or "," in text:
+            self.note(
+                Code.INVALID_VALUE,
+                f"{record_id}: option 'part-of' takes exactly one ID, found '{text}'",
+                subject=record_id,
+            )
+
+    def _record(self, record_id: str, label: str, values: Mapping[str, str]) -> Record:
+        part_of = values.get("part-of", "").strip()
+        if len(part_of.split()) != 1 or "," in part_of:
+            part_of = ""
+        if part_of and part_of != record_id:
+            self.facts.references.append(
+                Reference(
+                    report=self.facts.report or "",
+                    target=part_of,
+                    docname=self.docname,
+                    line=self.lineno,
+                    origin=ReferenceOrigin.RELATION,
+                    record=record_id,
+                    option="part-of",
+                )
+            )
+        return Record(
+            report=self.facts.report or "",
+            id=record_id,
+            kind=self.type.kind,
+            label=label,
+            docname=self.docname,
+            line=self.lineno,
+            member=self.facts.member,
+            fields=tuple(
+                FieldValue(name=option.name, text=values[option.name].strip())
+                for option in self.type.options
+                if option.name in values
+            ),
+            part_of=part_of or None,
+            tags=tuple(split_list(values.get("tags", ""))),
+        )
+
+    # --- showing --------------------------------------------------------------------------
+
+    def _card(
+        self,
+        record_id: str,
+        label: list[nodes.Node],
+        plain_label: str,
+        values: Mapping[str, str],
+        record: Record | None,
+    ) -> nodes.Node:
+        kind = self.name.removeprefix("mem")
+        signature = addnodes.desc_signature(
+            "", "", is_multiline=False, classes=["memreport-signature"]
+        )
+        if label:
+            signature += addnodes.desc_name("", "", *label)
+            signature += addnodes.desc_sig_space()
+        shown_id = nodes.literal("", record_id, classes=["memreport-id"])
+        signature += addnodes.desc_addname("", "", shown_id, memreport_unscanned=True)
+        signature += badges(self.type, values)
+        content = addnodes.desc_content()
+        card = addnodes.desc(
+            "",
+            signature,
+            content,
+            domain="mem",
+            objtype=kind,
+            desctype=kind,
+            classes=["mem", "memreport-record", f"memreport-{kind}"],
+        )
+        # in the local table of contents a record goes by its label
+        signature["_toc_name"] = plain_label or record_id
+        signature["_toc_parts"] = (record_id,)
+        self.set_source_info(signature)
+        self.set_source_info(card)
+        if record is not None:
+            card["memreport_record"] = record_id
+            self._anchor(signature, record)
+        fields = self.fields(values)
+        if fields:
+            content += fields
+        self.parse_body(content, record_id if record is not None else None)
+        if record is not None:
+            content += record_relations("", target=record_id, report=record.report)
+        return card
+
+    def _anchor(self, signature: nodes.Element, record: Record) -> None:
+        document = self.state.document
+        ids = [anchor(record.id), need_id(record.report, record.id)]
+        # a duplicate keeps no anchor: links lead to the first declaration
+        signature["ids"] = [each for each in ids if each not in document.ids]
+        document.note_explicit_target(signature)
+
+    def fields(self, values: Mapping[str, str]) -> nodes.field_list | None:
+        """The options as a field list, in the order of the vocabulary."""
+        shown = [
+            (option, values[option.name])
+            for option in self.type.options
+            if values.get(option.name, "").strip() and option.type is not OptionType.STATUS
+        ]
+        if not shown:
+            return None
+        fields = nodes.field_list(classes=["memreport-fields"])
+        for option, text in shown:
+            fields += self._field(option, text.strip())
+        return fields
+
+    def _field(self, option: Option, text: str) -> nodes.field:
+        paragraph = nodes.paragraph("", "", *self._value(option, text))
+        self.set_source_info(paragraph)
+        return nodes.field(
+            "",
+            nodes.field_name("", option.label),
+            nodes.field_body("", paragraph),
+            memreport_option=option.name,
+            memreport_line=self.lineno,
+            # part-of is noted as a relation, a pattern and its globs are never scanned
+            memreport_unscanned=option.type in (OptionType.VERBATIM, OptionType.WORDS),
+            memreport_relation=option.type is OptionType.RECORD,
+        )
+
+    def _value(self, option: Option, text: str) -> list[nodes.Node]:
+        match option.type:
+            case OptionType.VERBATIM:
+                return [nodes.literal("", text)]
+            case OptionType.PROSE:
+                return self.parse_prose(text)
+            case _:
+                return [nodes.Text(text)]
+
+
+def badges(type: RecordType, values: Mapping[str, str]) -> list[nodes.Node]:
+    """Kind and statuses as words, so that nothing rests on colour alone."""
+    found: list[nodes.Node] = [_badge(type.title, "kind")]
+    for option in type.options:
+        if option.type is OptionType.STATUS and values.get(option.name, "").strip():
+            status = values[option.name].strip()
+            found.append(_badge(f"{option.label}: {status}", status.replace(" ", "-")))
+    return found
+
+
+def _badge(text: str, css_class: str) -> nodes.inline:
+    badge = nodes.inline("", text, classes=["memreport-badge", f"memreport-badge-{css_class}"])
+    badge["memreport_unscanned"] = True
+    return badge
+
+
+def directive_class(record_type: RecordType) -> type[RecordDirective]:
+    """The directive class of one kind of record."""
+    return type(
+        record_type.directive,
+        (RecordDirective,),
+        {
+            "type": record_type,
+            "option_names": frozenset(option.name for option in record_type.options),
+            "__doc__": f"Declares a record of kind {record_type.kind}.",
+        },
+    )
+
+
+def setup_records(app: Sphinx) -> None:
+    """Register the record directives."""
+    for record_type in RECORD_TYPES:
+        app.add_directive(record_type.directive, directive_class(record_type))

@@ -1,0 +1,177 @@
+"""The ``mem`` domain: the registry as domain data, cross-references and the inventory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from docutils import nodes
+from sphinx.domains import Domain, ObjType
+from sphinx.util.nodes import make_refnode
+
+from sphinx_memreport.config import Ownership, Report, SiteConfig
+from sphinx_memreport.core.ids import anchor, need_id
+from sphinx_memreport.core.models import DATA_VERSION
+from sphinx_memreport.core.problems import Code, Problem
+from sphinx_memreport.core.registry import DocumentFacts, Registry
+from sphinx_memreport.core.resolve import Answers
+from sphinx_memreport.core.site import Site, Target, TargetKind
+from sphinx_memreport.core.vocabulary import RECORD_TYPES, TYPE_OF_KIND
+from sphinx_memreport.sphinx_ext.roles import RecordRole, SourcePathRole
+
+if TYPE_CHECKING:
+    from docutils.nodes import Element
+    from sphinx.addnodes import pending_xref
+    from sphinx.builders import Builder
+    from sphinx.environment import BuildEnvironment
+
+
+class MemDomain(Domain):
+    """Records and sources of all reports of a site."""
+
+    name = "mem"
+    label = "Memory report"
+    object_types = {
+        **{
+            type.directive.removeprefix("mem"): ObjType(type.title, "record")
+            for type in RECORD_TYPES
+        },
+        "supplied": ObjType("Supplied record", "record"),
+        "source": ObjType("Source", "record", "source"),
+    }
+    roles = {"record": RecordRole(), "source": RecordRole(), "path": SourcePathRole()}
+    initial_data: ClassVar[dict[str, Any]] = {
+        "documents": {},  # docname -> DocumentFacts
+        "answers": {},  # fingerprint of a source -> Answers
+        "shown": {},  # docname -> digest of what its page shows of other documents
+    }
+    data_version = DATA_VERSION
+
+    #: Set for every build by the event handlers; never stored.
+    config: SiteConfig
+    ownership: Ownership
+    site: Site
+    problems: list[Problem]
+
+    @property
+    def registry(self) -> Registry:
+        """The facts of all documents."""
+        return Registry(cast("dict[str, DocumentFacts]", self.data["documents"]))
+
+    @property
+    def answers(self) -> dict[str, Answers]:
+        """Verdicts that hold for good, by fingerprint of the source."""
+        return cast("dict[str, Answers]", self.data["answers"])
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """What each page shows of other documents, as a digest."""
+        return cast("dict[str, str]", self.data["shown"])
+
+    def facts(self, docname: str) -> DocumentFacts:
+        """The facts of a document that is being read."""
+        return self.registry.facts(docname)
+
+    def report_of(self, docname: str) -> Report | None:
+        """The report that owns a document."""
+        return self.ownership.report_of(docname)
+
+    def note(self, code: Code, line: int, message: str, *, docname: str, **more: Any) -> None:
+        """Note a problem of a document that is being read."""
+        facts = self.facts(docname)
+        problem = Problem(
+            code=code, message=message, docname=docname, line=line, report=facts.report, **more
+        )
+        facts.problems.append(problem)
+
+    # --- Sphinx's side --------------------------------------------------------------------
+
+    def clear_doc(self, docname: str) -> None:
+        """Forget a document that is read again or removed."""
+        self.registry.clear(docname)
+
+    def merge_domaindata(self, docnames: Iterable[str], otherdata: dict[str, Any]) -> None:
+        """Take over what a parallel reader read."""
+        self.registry.merge(docnames, otherdata["documents"])
+
+    def resolve_xref(
+        self,
+        env: BuildEnvironment,
+        fromdocname: str,
+        builder: Builder,
+        typ: str,
+        target: str,
+        node: pending_xref,
+        contnode: Element,
+    ) -> nodes.reference | None:
+        """Turn a reference into a link; a dangling one into marked text (never a warning).
+
+        What dangles is said by the checks, with its place and its fix.
+        """
+        found = self.site.target(node.get("memreport_report", ""), target)
+        if found.kind is TargetKind.NOTHING:
+            return cast("nodes.reference", _marked(contnode, "memreport-dangling", target))
+        if found.docname is None:
+            return cast("nodes.reference", contnode)
+        contnode["classes"] += ["mem", f"mem-{found.kind}"]
+        reference = make_refnode(
+            builder, fromdocname, found.docname, found.anchor, contnode, self._tooltip(found)
+        )
+        if found.kind is TargetKind.SUPPLIED:
+            reference["classes"].append("memreport-supplied")
+        return reference
+
+    def resolve_any_xref(
+        self,
+        env: BuildEnvironment,
+        fromdocname: str,
+        builder: Builder,
+        target: str,
+        node: pending_xref,
+        contnode: Element,
+    ) -> list[tuple[str, nodes.reference]]:
+        """Resolve ``{any}`` where it holds an ID of the document's own report."""
+        report = self.site.report_of(fromdocname)
+        found = self.site.target(report or "", target)
+        if found.docname is None:
+            return []
+        reference = make_refnode(
+            builder, fromdocname, found.docname, found.anchor, contnode, self._tooltip(found)
+        )
+        return [("mem:record", reference)]
+
+    def _tooltip(self, target: Target) -> str:
+        if target.kind is TargetKind.RECORD:
+            record = self.site.record(target.report, target.id)
+            kind = TYPE_OF_KIND[record.kind].title if record else ""
+            return (
+                f"{target.id} — {target.label} ({kind})"
+                if target.label
+                else f"{target.id} ({kind})"
+            )
+        if target.kind is TargetKind.SUPPLIED:
+            return f"{target.id}, declared in a member outside this site"
+        return target.id
+
+    def get_objects(self) -> Iterable[tuple[str, str, str, str, str, int]]:
+        """Records, supplied records and sources, under their qualified IDs."""
+        for (report, record_id), (record, *_) in self.site.declarations.items():
+            type = TYPE_OF_KIND[record.kind].directive.removeprefix("mem")
+            shown = f"{record_id} — {record.label}" if record.label else record_id
+            yield need_id(report, record_id), shown, type, record.docname, anchor(record_id), 1
+        for (report, record_id), (entry, *_) in self.site.supplied.items():
+            name = need_id(report, record_id)
+            yield name, entry.label or record_id, "supplied", entry.docname, anchor(record_id), 2
+        for slug, docname in self.site.registers.items():
+            for source in self.site.reports[slug].sources:
+                name = need_id(slug, source.id)
+                yield name, f"{source.id} ({slug})", "source", docname, anchor(source.id), 2
+
+
+def _marked(contnode: Element, css_class: str, title: str) -> nodes.inline:
+    return nodes.inline("", "", contnode, classes=[css_class], reftitle=title)
+
+
+def mem_domain(env: BuildEnvironment) -> MemDomain:
+    """The domain of an environment."""
+    return cast("MemDomain", env.get_domain("mem"))

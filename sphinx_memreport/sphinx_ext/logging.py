@@ -1,0 +1,146 @@
+"""Problems as Sphinx messages, and the parser's own messages as problems."""
+
+from __future__ import annotations
+
+import logging as std_logging
+import re
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from docutils import nodes
+from docutils.parsers.rst import directives, roles
+from sphinx.util import logging
+
+from sphinx_memreport.core.nearest import nearest_names
+from sphinx_memreport.core.problems import Code, Problem, Severity
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+    from sphinx_memreport.sphinx_ext.domain import MemDomain
+
+logger = logging.getLogger(__name__)
+
+
+def say(problem: Problem) -> None:
+    """Log a problem at its place.
+
+    Errors carry no type, so that ``suppress_warnings`` cannot hide them; warnings are
+    ordinary Sphinx warnings of type ``memreport`` (contract, section 4).
+    """
+    place: Any = (problem.docname, problem.line) if problem.docname is not None else None
+    message, location = problem.message, place
+    if location is None and problem.path is not None:
+        # Sphinx would take a plain string for a document name
+        location = nodes.Element()
+        location.source, location.line = problem.path, problem.line
+    if problem.severity is Severity.ERROR:
+        logger.error(
+            "%s", f"{message} [memreport.{problem.code}]{problem.addendum}", location=location
+        )
+    else:
+        logger.warning(
+            "%s",
+            f"{message}{problem.addendum}",
+            location=location,
+            type="memreport",
+            subtype=str(problem.code),
+        )
+
+
+# --- what the parsers say -----------------------------------------------------------------
+
+_UNKNOWN_DIRECTIVE = re.compile(r"Unknown directive type:? [\"'](?P<name>[^\"']*)[\"']")
+_UNKNOWN_ROLE = re.compile(r"Unknown interpreted text role [\"'](?P<name>[^\"']*)[\"']")
+_REST_FAILURE = re.compile(r'Error in "(?P<name>[^"]+)" directive:\s*(?P<why>[^\n]*)', re.DOTALL)
+_MYST_FAILURE = re.compile(r"Directive '(?P<name>[^']+)':? (?P<why>[^\n]*)")
+_MYST_OPTION = re.compile(r"'(?P<name>[^']+)': ")
+
+#: The loggers through which MyST and docutils say what they could not parse.
+_LOGGERS = ("sphinx.myst_parser.warnings_", "sphinx.sphinx.util.docutils")
+
+
+class ParserMessages(std_logging.Filter):
+    """Takes messages about unknown or broken directives in a report's documents as problems.
+
+    The parsers drop such a directive, body and all, with a warning that ``suppress_warnings``
+    hides. A filter on their loggers sees each message first, notes it in the facts of the
+    document that is being read, and withholds it, so that one mistake is said once.
+    """
+
+    def __init__(self, app: Sphinx, own_directives: frozenset[str]) -> None:
+        super().__init__()
+        self._app = weakref.ref(app)
+        self._own = own_directives
+
+    def install(self) -> Callable[[], None]:
+        """Start listening; returns what stops it."""
+        for name in _LOGGERS:
+            std_logging.getLogger(name).addFilter(self)
+
+        def remove() -> None:
+            for name in _LOGGERS:
+                std_logging.getLogger(name).removeFilter(self)
+
+        return remove
+
+    def filter(self, record: std_logging.LogRecord) -> bool:
+        """Say False for a message that has become a problem."""
+        app = self._app()
+        docname = app.env.current_document.docname if app and hasattr(app, "env") else ""
+        if app is None or not docname:
+            return True
+        domain = cast("MemDomain", app.env.get_domain("mem"))
+        if domain.report_of(docname) is None:
+            return True
+        found = self._problem(record.getMessage())
+        if found is None:
+            return True
+        code, message, fix = found
+        if code is not None:
+            domain.note(code, _line(record), message, docname=docname, fix=fix)
+        return False
+
+    def _problem(self, message: str) -> tuple[Code | None, str, str] | None:
+        if match := _UNKNOWN_DIRECTIVE.search(message):
+            return _unknown("directive", match["name"], _known_directives(self._own))
+        if match := _UNKNOWN_ROLE.search(message):
+            return _unknown("role", match["name"], _known_roles())
+        match = _REST_FAILURE.search(message) or _MYST_FAILURE.match(message)
+        if match and match["name"] in self._own:
+            text = f"{match['name']}: {match['why'].strip()}"
+            return Code.SWALLOWED_TEXT, text, "mend the directive: nothing of it was read"
+        match = _MYST_OPTION.match(message)
+        if match and match["name"] in self._own:
+            return None, "", ""  # the directive itself says what was lost
+        return None
+
+
+def _unknown(what: str, name: str, known: list[str]) -> tuple[Code, str, str]:
+    near = nearest_names(name, known)
+    fix = (
+        f"did you mean {' or '.join(near)}?" if near else f"define the {what}, or write it as text"
+    )
+    return Code.UNKNOWN_DIRECTIVE, f"nothing defines the {what} '{name}'", fix
+
+
+def _known_directives(own: frozenset[str]) -> list[str]:
+    # docutils has no public list of what is registered
+    tables: Any = directives
+    return sorted({*own, *tables._directive_registry, *tables._directives})
+
+
+def _known_roles() -> list[str]:
+    tables: Any = roles
+    return sorted({"mem", "memsrc", "memraw", *tables._role_registry, *tables._roles})
+
+
+def _line(record: std_logging.LogRecord) -> int:
+    location = getattr(record, "location", None)
+    if isinstance(location, tuple) and isinstance(location[1], int):
+        return location[1]
+    if isinstance(location, nodes.Node):
+        return location.line or 1
+    tail = str(location or "").rpartition(":")[2]
+    return int(tail) if tail.isdigit() else 1

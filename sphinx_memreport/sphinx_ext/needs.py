@@ -1,0 +1,363 @@
+"""Records as sphinx-needs needs. The only importer of sphinx_needs.
+
+A record is shown by a card of ours, so its need has no node in any doctree: it is data for
+needtable, needflow, needpie, needs.json and the rest. Links of sphinx-needs go to the anchor
+that is the need ID, so a card's signature carries that ID besides the record's own anchor.
+
+Directives only note records, per document. The needs are made anew in every build, in the main
+process, when sphinx-needs starts to resolve them. So they follow from the notes alone: edits,
+duplicate IDs and parallel reading cannot leave a stale need behind, and neither the environment
+nor the chunks of parallel readers carry needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import chain
+from typing import Any, Literal, NamedTuple
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+from sphinx_needs.api import (
+    InvalidNeedException,
+    add_field,
+    add_need_type,
+    generate_need,
+    get_need_types,
+)
+from sphinx_needs.config import NeedsSphinxConfig
+from sphinx_needs.data import NeedsMutable, SphinxNeedsData
+from sphinx_needs.need_item import NeedItem
+
+from sphinx_memreport.core import ids
+from sphinx_memreport.core.ids import Kind
+from sphinx_memreport.core.models import Record, Supplied
+
+logger = logging.getLogger(__name__)
+
+
+class Link(StrEnum):
+    """The link types of records; each is stored on the need that the link starts from."""
+
+    PART_OF = "mem_part_of"
+    SUPERSEDED_BY = "mem_superseded_by"
+    CITES = "mem_cites"
+    COUNTERPART = "mem_counterpart"
+
+
+class _TypeStyle(NamedTuple):
+    """How a need type looks: black text is legible on each of the colors."""
+
+    title: str
+    color: str
+    style: str
+
+
+_SUPPLIED_TYPE = "mem_supplied"
+_TYPES = {
+    "mem_component": _TypeStyle("Component", "#CFE2F3", "component"),
+    "mem_object": _TypeStyle("Operative object", "#D9EAD3", "database"),
+    "mem_route": _TypeStyle("Route", "#FFF2CC", "usecase"),
+    "mem_claim": _TypeStyle("Claim", "#EAD1DC", "artifact"),
+    "mem_absence": _TypeStyle("Evidenced absence", "#E0E0E0", "card"),
+    "mem_authority": _TypeStyle("Behavioral-authority path", "#F9CB9C", "hexagon"),
+    _SUPPLIED_TYPE: _TypeStyle("Supplied record", "#F5F5F5", "agent"),
+}
+
+# Outgoing and incoming title, and a color with a contrast of at least 3 on white and on black.
+_LINKS = {
+    Link.PART_OF: ("part of", "has parts", "#767676"),
+    Link.SUPERSEDED_BY: ("superseded by", "supersedes", "#C2551B"),
+    Link.CITES: ("cites", "cited by", "#2F7FB8"),
+    Link.COUNTERPART: ("counterpart", "counterpart of", "#8A63B8"),
+}
+
+_FieldType = Literal["string", "integer", "array"]
+_FIELDS: dict[str, tuple[_FieldType, str]] = {
+    "mem_report": ("string", "The report that holds the record"),
+    "mem_record": ("string", "The record's ID within its report"),
+    "mem_kind": ("string", "Component, object, route, claim, absence or authority"),
+    "mem_member": ("string", "The member of the report that declares the record"),
+    "mem_implementation": ("string", "Implementation status of a route"),
+    "mem_operation": ("string", "Operation status of a route"),
+    "mem_guarantee": ("string", "Guarantee of a route"),
+    "mem_form": ("array", "Representational forms of a component or object"),
+    "mem_quotes": ("integer", "How many quotes back the record"),
+    "mem_verified": ("integer", "How many of these quotes were verified"),
+}
+_ROUTE_STATUSES = ("implementation", "operation", "guarantee")
+
+# Well-formed IDs only; sphinx-needs matches at the start, hence the dollar.
+_NEED_ID = (
+    rf"^{ids.REPORT_SLUG.pattern}:(?:{'|'.join(ids.Prefix)})-(?:{'|'.join(Kind)})"
+    rf"-(?:{ids.NAMED.pattern}|{ids.NUMBERED.pattern})$"
+)
+
+# Files that sphinx-needs writes beside the pages.
+_EXTRA_FILES = ("needs.json", "permalink.html", "schema_violations.json")
+
+
+@dataclass(slots=True)
+class _Note:
+    """What a directive noted of a record or supplied ID: the need, unless it is a duplicate."""
+
+    id: str
+    type: str
+    title: str
+    docname: str
+    line: int
+    fields: dict[str, Any]
+    tags: list[str] = field(default_factory=list)
+    links: dict[Link, list[str]] = field(default_factory=dict)
+    content: str = ""
+    sections: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Where it stands, also as a log location."""
+        return self.docname, self.line
+
+
+class _Updates(NamedTuple):
+    """What is known of needs only after all documents were read, by need ID."""
+
+    values: dict[str, dict[str, object]]
+    links: dict[str, dict[Link, list[str]]]
+
+
+# --- setup ----------------------------------------------------------------------------------
+
+
+def setup_needs(app: Sphinx) -> None:
+    """Load sphinx-needs and connect what turns records into needs."""
+    app.setup_extension("sphinx_needs")
+    # After sphinx-needs has read its TOML file and need types (12), before it uses them (500).
+    app.connect("config-inited", _configure, priority=100)
+    app.connect("env-purge-doc", _purge)
+    app.connect("env-merge-info", _merge)
+    app.connect("doctree-read", _note_sections)
+    app.connect("needs-before-post-processing", _make_needs)
+
+
+def _configure(app: Sphinx, config: Config) -> None:
+    """Add our need types, fields, link types and IDs to those of the project.
+
+    What the project configures under one of our names wins, so that a site can restyle it. The
+    configuration values are the same in each build, so they make no document outdated.
+    """
+    present = get_need_types(app)
+    for name, style in _TYPES.items():
+        if name not in present:
+            add_need_type(app, name, style.title, f"{name.upper()}_", style.color, style.style)
+    for name, (kind, description) in _FIELDS.items():
+        if name not in config.needs_fields:
+            _add_field(name, kind, description)
+    ours = {
+        str(name): {"outgoing": outgoing, "incoming": incoming, "color": color, "style": color}
+        for name, (outgoing, incoming, color) in _LINKS.items()
+    }
+    config.needs_links = ours | config.needs_links
+    if config.needs_id_regex:
+        config.needs_id_regex = f"{config.needs_id_regex}|{_NEED_ID}"
+    # The EPUB builder warns of each file that it does not know.
+    config.epub_exclude_files = [*config.epub_exclude_files, *_EXTRA_FILES]
+
+
+def _add_field(name: str, kind: _FieldType, description: str) -> None:
+    # Text of authors is data: nothing in it is a dynamic function or a variant.
+    options: dict[str, Any] = {"parse_dynamic_functions": False, "parse_variants": False}
+    if kind == "string":
+        add_field(name, description, schema={"type": "string"}, nullable=True, **options)
+    elif kind == "integer":
+        add_field(name, description, schema={"type": "integer"}, default=0, **options)
+    else:
+        schema: Any = {"type": "array", "items": {"type": "string"}}
+        add_field(name, description, schema=schema, default=[], **options)
+
+
+# --- reading --------------------------------------------------------------------------------
+
+
+def add_record_need(
+    env: BuildEnvironment,
+    record: Record,
+    *,
+    links: Mapping[Link, Sequence[str]] | None = None,
+    content: str = "",
+) -> None:
+    """Note a record while its document is read; ``links`` are need IDs by link type.
+
+    An ID that is not well formed makes no need, and of several records with one ID the first
+    is the need: the checks report both.
+    """
+    fields: dict[str, Any] = {"mem_member": str(record.member) if record.member else None}
+    if record.kind is Kind.ROUTE:
+        fields |= {f"mem_{name}": record.field(name) for name in _ROUTE_STATUSES}
+    if form := record.field("form"):
+        fields["mem_form"] = [item.strip() for item in form.split(",") if item.strip()]
+    need_type = f"mem_{record.kind.name.lower()}"
+    note = _add_note(env, record, need_type, record.label, fields)
+    note.tags = list(record.tags)
+    note.links = _lists(links or {})
+    note.content = content
+
+
+def add_supplied_need(env: BuildEnvironment, supplied: Supplied) -> None:
+    """Note an ID that a member outside this site declares, as :func:`add_record_need` does."""
+    fields = {"mem_member": supplied.member}
+    _add_note(env, supplied, _SUPPLIED_TYPE, supplied.label, fields)
+
+
+def _add_note(
+    env: BuildEnvironment,
+    declared: Record | Supplied,
+    need_type: str,
+    label: str,
+    fields: dict[str, Any],
+) -> _Note:
+    need_id = ids.need_id(declared.report, declared.id)
+    # Lists and numbers are given even when empty: a default would be deep-copied for each need.
+    fields = {
+        "mem_report": declared.report,
+        "mem_record": declared.id,
+        "mem_form": [],
+        "mem_quotes": 0,
+        "mem_verified": 0,
+        **fields,
+    }
+    # Graphviz refuses an empty title.
+    title = label or declared.id
+    note = _Note(need_id, need_type, title, declared.docname, declared.line, fields)
+    try:
+        fields["mem_kind"] = ids.parse_record_id(declared.id).kind.name.lower()
+    except ValueError:
+        return note
+    _notes(env).setdefault(declared.docname, []).append(note)
+    return note
+
+
+def _lists(links: Mapping[Link, Sequence[str]]) -> dict[Link, list[str]]:
+    return {link: list(targets) for link, targets in links.items()}
+
+
+def _notes(env: BuildEnvironment) -> dict[str, list[_Note]]:
+    """The notes of each document, in the order in which they stand there."""
+    notes: dict[str, list[_Note]] = vars(env).setdefault("memreport_needs", {})
+    return notes
+
+
+def _purge(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+    _notes(env).pop(docname, None)
+
+
+def _merge(
+    _app: Sphinx, env: BuildEnvironment, docnames: Iterable[str], other: BuildEnvironment
+) -> None:
+    theirs = _notes(other)
+    _notes(env).update({docname: theirs[docname] for docname in docnames if docname in theirs})
+
+
+def _note_sections(app: Sphinx, doctree: nodes.document) -> None:
+    """Note the sections that each card stands in, as sphinx-needs does for its own nodes."""
+    notes = _notes(app.env).get(app.env.docname)
+    if not notes:
+        return
+    by_id = {note.id: note for note in reversed(notes)}
+    for signature in doctree.findall(addnodes.desc_signature):
+        for need_id in by_id.keys() & set(signature["ids"]):
+            by_id[need_id].sections = tuple(_section_titles(signature))
+
+
+def _section_titles(node: nodes.Node) -> Iterator[str]:
+    """The titles of the sections around a node, the innermost first."""
+    parent = node.parent
+    while parent is not None:
+        if isinstance(parent, nodes.section):
+            yield parent[0].astext()
+        parent = parent.parent
+
+
+# --- after reading --------------------------------------------------------------------------
+
+
+def update_needs(
+    env: BuildEnvironment,
+    values: Mapping[str, Mapping[str, object]],
+    links: Mapping[str, Mapping[Link, Sequence[str]]],
+) -> None:
+    """Set fields, and replace lists of links, by need ID; what an earlier call set is dropped.
+
+    Called at ``env-updated`` in each build. Links to needs that do not exist are left out:
+    the checks report them.
+    """
+    vars(env)["memreport_need_updates"] = _Updates(
+        {need_id: dict(fields) for need_id, fields in values.items()},
+        {need_id: _lists(lists) for need_id, lists in links.items()},
+    )
+
+
+def pages_showing_needs(env: BuildEnvironment) -> set[str]:
+    """The documents that must be written again when a need anywhere has changed.
+
+    sphinx-needs keeps them itself: every document with one of its directives or roles.
+    """
+    return set(chain.from_iterable(SphinxNeedsData(env).get_or_create_docs().values()))
+
+
+def _make_needs(app: Sphinx, needs: NeedsMutable) -> None:
+    """Make the needs, when sphinx-needs has all others and is about to resolve them."""
+    notes: dict[str, _Note] = {}
+    for note in sorted(chain.from_iterable(_notes(app.env).values()), key=lambda note: note.place):
+        notes.setdefault(note.id, note)
+    known = needs.keys() | notes.keys()
+    updates = getattr(app.env, "memreport_need_updates", _Updates({}, {}))
+    for note in notes.values():
+        links = note.links | updates.links.get(note.id, {})
+        options = note.fields | updates.values.get(note.id, {})
+        for name in _LINKS:
+            options[name] = [target for target in links.get(name, ()) if target in known]
+        if _is_taken(needs.get(note.id)):
+            _warn(note, "duplicate_id", f"A need with ID {note.id!r} already exists.")
+            continue
+        try:
+            needs[note.id] = _make_need(app, note, options)
+        except InvalidNeedException as error:
+            _warn(note, "create_need", f"Need could not be created: {error.message}")
+
+
+def _is_taken(need: NeedItem | None) -> bool:
+    """Whether a need of the project's own has the ID; one of an earlier build is ours."""
+    return need is not None and not need["is_external"] and need["type"] not in _TYPES
+
+
+def _warn(note: _Note, subtype: str, message: str) -> None:
+    logger.warning(message, type="needs", subtype=subtype, location=note.place)
+
+
+def _make_need(app: Sphinx, note: _Note, options: Mapping[str, Any]) -> NeedItem:
+    """One need with typed values: text that looks like a function or template stays text."""
+    return generate_need(
+        NeedsSphinxConfig(app.config),
+        SphinxNeedsData(app.env).get_schema(),
+        note.type,
+        note.title,
+        id=note.id,
+        docname=note.docname,
+        lineno=note.line,
+        doctype=app.env.doc2path(note.docname).suffix,
+        content=note.content,
+        sections=note.sections,
+        tags=note.tags,
+        # A card is always shown: no default of the project applies.
+        hide=False,
+        collapse=False,
+        constraints=[],
+        allow_type_coercion=False,
+        **options,
+    )

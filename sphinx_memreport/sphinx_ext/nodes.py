@@ -1,0 +1,59 @@
+"""Placeholders that a post-transform fills once all documents are read.
+
+They hold plain values only, since doctrees are pickled. A writer never sees one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+
+class evidence_block(nodes.General, nodes.Element):  # noqa: N801 - docutils' convention
+    """One piece of evidence, ``number`` in its document; its child is the caption, if any."""
+
+
+class record_relations(nodes.General, nodes.Element):  # noqa: N801
+    """What is known of the record ``target`` elsewhere: who cites it, its parts …"""
+
+
+class member_header(nodes.General, nodes.Element):  # noqa: N801
+    """System, run, pins and counts of the report ``report``."""
+
+
+class source_register(nodes.General, nodes.Element):  # noqa: N801
+    """The sources of the report ``report``."""
+
+
+class path_reference(nodes.Inline, nodes.TextElement):  # noqa: N801
+    """A path in a source: attributes ``source``, ``path``, ``lines``."""
+
+
+PLACEHOLDERS: tuple[type[nodes.Element], ...] = (
+    evidence_block,
+    record_relations,
+    member_header,
+    source_register,
+    path_reference,
+)
+
+def setup_nodes(app: Sphinx) -> None:
+    """Register the placeholders; a writer that meets one has been given an unfinished page."""
+
+    def visit(_writer: Any, node: nodes.Element) -> None:
+        raise RuntimeError(f"{type(node).__name__} was not filled")
+
+    handlers = (visit, None)
+    for placeholder in PLACEHOLDERS:
+        app.add_node(
+            placeholder,
+            html=handlers,
+            latex=handlers,
+            text=handlers,
+            man=handlers,
+            texinfo=handlers,
+        )

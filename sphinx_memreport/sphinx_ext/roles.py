@@ -1,0 +1,100 @@
+"""The roles ``mem``, ``memsrc`` and ``memraw`` (contract, section 3.4)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, cast
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.util.docutils import ReferenceRole, SphinxRole
+
+from sphinx_memreport.core.ids import REPORT_SLUG
+from sphinx_memreport.core.models import LineRange
+from sphinx_memreport.sphinx_ext.nodes import path_reference
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+    from sphinx_memreport.sphinx_ext.domain import MemDomain
+
+_QUALIFIED = re.compile(rf"(?:(?P<report>{REPORT_SLUG.pattern}):)?(?P<id>\S+)")
+_SOURCE_PATH = re.compile(
+    r"(?:(?P<source>SRC-\w+):)?(?P<path>[^#]*?)(?:#L(?P<start>[0-9]+)(?:-L?(?P<end>[0-9]+))?)?"
+)
+
+
+def record_reference(
+    report: str, target: str, content: nodes.Element, *, explicit: bool
+) -> pending_xref:
+    """A reference to a record or source that the domain resolves when all is read.
+
+    ``memreport_*`` attributes tell the reading transform that the reference is yet to be noted,
+    and from where.
+    """
+    return pending_xref(
+        "",
+        content,
+        refdomain="mem",
+        reftype="record",
+        reftarget=target,
+        refexplicit=explicit,
+        refwarn=False,
+        memreport_report=report,
+    )
+
+
+class RecordRole(ReferenceRole):
+    """``{mem}`ID```, ``{mem}`text <ID>```, ``{mem}`report:ID```."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Build the reference; the reading transform notes it."""
+        domain = cast("MemDomain", self.env.get_domain("mem"))
+        match = _QUALIFIED.fullmatch(self.target.strip())
+        own = domain.report_of(self.env.current_document.docname)
+        report = (match["report"] if match else None) or (own.slug if own else "")
+        target = match["id"] if match else self.target.strip()
+        shown_as = nodes.inline if self.has_explicit_title else nodes.literal
+        content = shown_as("", self.title, classes=["xref", "mem"])
+        reference = record_reference(report, target, content, explicit=self.has_explicit_title)
+        reference["memreport_role"] = True
+        self.set_source_info(reference)
+        return [reference], []
+
+
+class SourcePathRole(ReferenceRole):
+    """``{memsrc}`SRC-1:path#L12-L20```: a path that must exist at the pinned commit."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Build the placeholder; the reading transform notes the path."""
+        match = _SOURCE_PATH.fullmatch(self.target.strip())
+        node = path_reference("", self.title, classes=["memreport-path"])
+        node["path"] = match["path"] if match else self.target
+        node["source"] = (match["source"] or "") if match else ""
+        node["lines"] = None
+        if match and match["start"]:
+            node["lines"] = (int(match["start"]), int(match["end"] or match["start"]))
+        self.set_source_info(node)
+        return [node], []
+
+
+class RawRole(SphinxRole):
+    """``{memraw}`ID```: a mention that is no reference."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Show the text as a literal that is not scanned."""
+        return [nodes.literal("", self.text, classes=["memreport-raw"])], []
+
+
+def line_range(pair: tuple[int, int] | None) -> LineRange | None:
+    """A line range from a node's attribute; None when it is no range at all."""
+    if pair is None or pair[0] < 1:
+        return None
+    return LineRange(start=pair[0], end=max(pair))
+
+
+def setup_roles(app: Sphinx) -> None:
+    """Register the short names of the roles."""
+    app.add_role("mem", RecordRole())
+    app.add_role("memsrc", SourcePathRole())
+    app.add_role("memraw", RawRole())

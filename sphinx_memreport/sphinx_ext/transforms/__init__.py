@@ -1,0 +1,20 @@
+"""Transforms: while reading, what a document cites and leaves open is noted; before writing,
+the placeholders are filled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sphinx_memreport.sphinx_ext.transforms.fill import FillPlaceholders
+from sphinx_memreport.sphinx_ext.transforms.mentions import NoteMentions
+from sphinx_memreport.sphinx_ext.transforms.open_fences import NoteOpenFences
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+
+def setup_transforms(app: Sphinx) -> None:
+    """Register the transforms."""
+    app.add_transform(NoteOpenFences)
+    app.add_transform(NoteMentions)
+    app.add_post_transform(FillPlaceholders)

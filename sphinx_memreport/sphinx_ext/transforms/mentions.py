@@ -1,0 +1,255 @@
+"""While a document is read: every ID in its text is noted, and linked where it can be."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, cast
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
+
+from sphinx_memreport.core.ids import Mention, anchor, find_mentions
+from sphinx_memreport.core.models import (
+    CommitMention,
+    PathReference,
+    Reference,
+    ReferenceOrigin,
+)
+from sphinx_memreport.sphinx_ext.nodes import path_reference
+from sphinx_memreport.sphinx_ext.roles import line_range, record_reference
+
+if TYPE_CHECKING:
+    from sphinx_memreport.core.registry import DocumentFacts
+    from sphinx_memreport.sphinx_ext.domain import MemDomain
+
+#: Where the source text of the document that is read is kept.
+SOURCE_TEXT = "memreport-source-text"
+
+_COMMIT = re.compile(r"(?<![\w/-])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![\w-])")
+
+_UNSCANNED = (
+    nodes.FixedTextElement,
+    nodes.comment,
+    nodes.raw,
+    nodes.math,
+    nodes.math_block,
+    nodes.system_message,
+    nodes.problematic,
+    nodes.substitution_definition,
+    nodes.target,
+    nodes.docinfo,
+    nodes.meta,
+    addnodes.toctree,
+    addnodes.index,
+    addnodes.productionlist,
+)
+_LINKS = (
+    nodes.reference,
+    addnodes.pending_xref,
+    addnodes.download_reference,
+    addnodes.number_reference,
+)
+
+
+class _Context:
+    """What stands around a text: its record, option and section, and the line it is said at."""
+
+    def __init__(self, document: nodes.document) -> None:
+        self.document = document
+        self.record: str | None = None
+        self.option: str | None = None
+        self.option_line: int | None = None
+        self.section: str | None = None
+        self.line: int = 1
+        self.link: nodes.Element | None = None
+        self.unscanned = False
+        self.relation = False
+
+    @classmethod
+    def of(cls, node: nodes.Node) -> _Context:
+        """Read the context off the ancestors of a node, the nearest first."""
+        found = cls(cast("nodes.document", node.document))
+        line: int | None = None
+        ancestor: nodes.Node | None = node
+        while ancestor is not None:
+            if isinstance(ancestor, nodes.Element):
+                found._look_at(ancestor)
+                if line is None and not isinstance(ancestor, nodes.Inline):
+                    line = ancestor.line
+            ancestor = ancestor.parent
+        found.line = line or 1
+        return found
+
+    def _look_at(self, element: nodes.Element) -> None:
+        if isinstance(element, _UNSCANNED) or element.get("memreport_unscanned"):
+            self.unscanned = True
+        if isinstance(element, nodes.literal) and "memreport-raw" in element["classes"]:
+            self.unscanned = True
+        if element.get("memreport_relation"):
+            self.relation = True
+        if isinstance(element, _LINKS) and self.link is None:
+            self.link = element
+        if self.option is None and "memreport_option" in element:
+            self.option = element["memreport_option"]
+            self.option_line = element["memreport_line"]
+        if isinstance(element, addnodes.desc) and self.record is None:
+            self.record = element.get("memreport_record")
+        if isinstance(element, nodes.section) and self.section is None and element["ids"]:
+            top = isinstance(element.parent, nodes.document)
+            self.section = None if top else element["ids"][0]
+
+
+class NoteMentions(SphinxTransform):
+    """Notes references, paths and commit hashes in a report's document; links bare IDs."""
+
+    # after smart quotes and substitutions, before Sphinx collects titles and labels
+    default_priority = 820
+
+    def apply(self, **_kwargs: object) -> None:
+        """Walk over the document once."""
+        self.domain = cast("MemDomain", self.env.get_domain("mem"))
+        docname = self.env.current_document.docname
+        report = self.domain.report_of(docname)
+        self.facts: DocumentFacts = self.domain.facts(docname)
+        self.lines = _LineFinder(cast("str", self.env.temp_data.get(SOURCE_TEXT, "")))
+        self.report = report.slug if report else ""
+        scanned = report is not None and self.config.memreport_autolink
+        # one walk in the order of the text, so that the lines of equal IDs come out right
+        for node in list(self.document.findall(_is_text_or_role)):
+            if not isinstance(node, nodes.Text):
+                self._note_role(cast("nodes.Element", node))
+            elif scanned:
+                self._scan(node)
+
+    # --- roles ----------------------------------------------------------------------------
+
+    def _note_role(self, node: nodes.Element) -> None:
+        context = _Context.of(node)
+        if isinstance(node, path_reference):
+            node["number"] = len(self.facts.paths)
+            self.facts.paths.append(
+                PathReference(
+                    report=self.facts.report or "",
+                    source=node["source"],
+                    path=node["path"],
+                    docname=self.facts.docname,
+                    line=self._line(context, node["path"]),
+                    lines=line_range(node["lines"]),
+                    record=context.record,
+                )
+            )
+        else:
+            self._note(node["memreport_report"], node["reftarget"], context, ReferenceOrigin.ROLE)
+
+    # --- bare IDs -------------------------------------------------------------------------
+
+    def _scan(self, text: nodes.Text) -> None:
+        content = str(text)
+        commits = list(_COMMIT.finditer(content)) if len(content) >= 40 else []
+        if "-" not in content and not commits:
+            return
+        mentions = list(find_mentions(content))
+        if not mentions and not commits:
+            return
+        context = _Context.of(text)
+        if context.unscanned or self._is_address(context.link, content):
+            return
+        for commit in commits:
+            self.facts.commits.append(
+                CommitMention(
+                    report=self.report,
+                    commit=commit[0],
+                    docname=self.facts.docname,
+                    line=self._line(context, commit[0]),
+                )
+            )
+        if self._is_own_title(context.link):
+            return
+        if not context.relation:  # a relation is noted by its directive
+            for mention in mentions:
+                self._note(self._report(mention), mention.target, context, ReferenceOrigin.BARE)
+        if mentions and context.link is None:
+            self._link(text, content, mentions)
+
+    def _is_address(self, link: nodes.Element | None, content: str) -> bool:
+        """Whether a link shows its own address, which is a URL and not prose."""
+        return link is not None and link.get("refuri", "").endswith(content.strip())
+
+    def _is_own_title(self, link: nodes.Element | None) -> bool:
+        """Whether a text is the ID that a role shows of itself."""
+        return link is not None and bool(link.get("memreport_role")) and not link["refexplicit"]
+
+    def _report(self, mention: Mention) -> str:
+        qualified = mention.report and mention.report in self.domain.config.reports
+        return mention.report if qualified and mention.report else self.report
+
+    def _link(self, text: nodes.Text, content: str, mentions: list[Mention]) -> None:
+        parts: list[nodes.Node] = []
+        position = 0
+        for mention in mentions:
+            if mention.start > position:
+                parts.append(nodes.Text(content[position : mention.start]))
+            shown = nodes.inline("", content[mention.start : mention.end])
+            reference = record_reference(
+                self._report(mention), mention.target, shown, explicit=False
+            )
+            parts.append(reference)
+            position = mention.end
+        if position < len(content):
+            parts.append(nodes.Text(content[position:]))
+        text.parent.replace(text, parts)
+
+    # --- noting ---------------------------------------------------------------------------
+
+    def _note(self, report: str, target: str, context: _Context, origin: ReferenceOrigin) -> None:
+        self.facts.references.append(
+            Reference(
+                report=report,
+                target=target,
+                docname=self.facts.docname,
+                line=self._line(context, target),
+                origin=origin,
+                record=context.record,
+                option=context.option,
+                section=context.section if context.record is None else anchor(context.record),
+            )
+        )
+
+    def _line(self, context: _Context, token: str) -> int:
+        if context.option and context.option_line:
+            return context.option_line
+        return self.lines.find(token, context.line)
+
+
+class _LineFinder:
+    """Finds the line of a token below the first line of its block.
+
+    A block knows where it starts; which of its lines holds the token stands in the source text.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._lines = source.split("\n")
+        self._block = 0
+        self._next: dict[str, tuple[int, int]] = {}
+
+    def find(self, token: str, block: int) -> int:
+        """The line of the next occurrence of ``token`` in the block that starts at ``block``."""
+        if block != self._block:
+            self._block, self._next = block, {}
+        line, column = self._next.get(token, (block, 0))
+        for number in range(line, min(len(self._lines), block + 400) + 1):
+            text = self._lines[number - 1]
+            found = text.find(token, column if number == line else 0)
+            if found >= 0:
+                self._next[token] = (number, found + len(token))
+                return number
+            if not text.strip() and number > block:
+                break
+        return line
+
+
+def _is_text_or_role(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.Text | path_reference) or (
+        isinstance(node, addnodes.pending_xref) and bool(node.get("memreport_role"))
+    )

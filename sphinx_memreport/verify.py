@@ -1,0 +1,142 @@
+"""From configuration and requests to verdicts: opens the pinned sources and asks them.
+
+The one place where configuration, git and the core meet; the build and tools call the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+
+from sphinx_memreport.config import (
+    CaptureSource,
+    ContractLevel,
+    GitSource,
+    LineIndex,
+    Report,
+    SiteConfig,
+    fingerprint,
+)
+from sphinx_memreport.core.blobs import SingleFile, SourceReader, SourceUnavailable
+from sphinx_memreport.core.models import Finding, ReportRules, SourceRules
+from sphinx_memreport.core.problems import Code
+from sphinx_memreport.core.resolve import Answers, Requests, missing_requests, resolve
+from sphinx_memreport.core.site import Key, Verdicts
+from sphinx_memreport.gitstore import open_capture, open_git
+
+# Verdicts on a damaged or partial checkout may change without the pin changing.
+_NOT_FOR_GOOD = frozenset({Code.BLOB_MISSING})
+
+
+def rules_of(config: SiteConfig) -> dict[str, ReportRules]:
+    """What the checks must know of each report, by slug."""
+    lines = LineIndex(config.path.read_text(encoding="utf-8")) if config.files else None
+    return {slug: _report_rules(report, lines) for slug, report in config.reports.items()}
+
+
+def _report_rules(report: Report, lines: LineIndex | None) -> ReportRules:
+    return ReportRules(
+        slug=report.slug,
+        ids=report.ids,
+        strict=report.contract is ContractLevel.STRICT,
+        sources=tuple(
+            SourceRules(
+                id=source_id,
+                kind=source.kind,
+                fingerprint=fingerprint(source),
+                commit=source.commit if isinstance(source, GitSource) else None,
+                line=lines.line(("reports", report.slug, "sources", source_id)) if lines else None,
+            )
+            for source_id, source in report.sources.items()
+        ),
+    )
+
+
+def verify(
+    config: SiteConfig, requests: Mapping[str, Requests], known: Mapping[str, Answers]
+) -> tuple[Verdicts, dict[str, Answers]]:
+    """Open every source and answer what is not known yet.
+
+    :param requests: by fingerprint of the source.
+    :param known: answers of earlier builds, by fingerprint. A pin never changes what it names,
+        so they hold for good; whether the source can still be read is asked every time.
+    :return: the verdicts of this build, and the answers to keep for the next.
+    """
+    with ExitStack() as stack:
+        sources = _Sources(config, stack)
+        unavailable = sources.unavailable
+        answers: dict[str, Answers] = {}
+        for name, asked in requests.items():
+            old = known.get(name, Answers())
+            kept = Answers(
+                {request: old.quotes[request] for request in asked.quotes & old.quotes.keys()},
+                {request: old.paths[request] for request in asked.paths & old.paths.keys()},
+            )
+            missing = missing_requests(asked, kept)
+            reader = sources.readers.get(name)
+            if reader and (missing.quotes or missing.paths):
+                new = resolve(missing, reader, sources.encodings[name])
+                kept.quotes.update(new.quotes)
+                kept.paths.update(new.paths)
+            answers[name] = kept
+    keep = {name: _for_good(found) for name, found in answers.items()}
+    return Verdicts(answers, unavailable), keep
+
+
+def _for_good(answers: Answers) -> Answers:
+    def holds(finding: Finding | None) -> bool:
+        return finding is None or finding.code not in _NOT_FOR_GOOD
+
+    return Answers(
+        {request: found for request, found in answers.quotes.items() if holds(found.finding)},
+        {request: found for request, found in answers.paths.items() if holds(found.finding)},
+    )
+
+
+class _Sources:
+    """The sources of a site, opened: readers by fingerprint, and those that cannot be read."""
+
+    def __init__(self, config: SiteConfig, stack: ExitStack) -> None:
+        self._config = config
+        self._stack = stack
+        self._opened: dict[tuple[str, str], SourceReader | Finding] = {}
+        self.readers: dict[str, SourceReader] = {}
+        self.encodings: dict[str, str] = {}
+        self.unavailable: dict[Key, Finding] = {}
+        for slug, source_id, source in _all_sources(config):
+            opened = self._open(source)
+            if isinstance(opened, Finding):
+                self.unavailable[slug, source_id] = opened
+            else:
+                name = fingerprint(source)
+                self.readers.setdefault(name, opened)
+                self.encodings[name] = source.encoding
+
+    def _open(self, source: GitSource | CaptureSource) -> SourceReader | Finding:
+        if isinstance(source, GitSource):
+            key = (str(self._config.checkout_path(source)), source.commit)
+        else:
+            key = (str(self._config.file_path(source)), source.sha256)
+        if key not in self._opened:
+            try:
+                self._opened[key] = self._open_anew(source)
+            except SourceUnavailable as error:
+                self._opened[key] = Finding(code=error.code, message=error.message, fix=error.fix)
+        return self._opened[key]
+
+    def _open_anew(self, source: GitSource | CaptureSource) -> SourceReader:
+        if isinstance(source, CaptureSource):
+            return SingleFile(open_capture(self._config.file_path(source), source.sha256).read())
+        return self._stack.enter_context(
+            open_git(
+                self._config.checkout_path(source),
+                source.commit,
+                fetch_hint=source.repository,
+            )
+        )
+
+
+def _all_sources(config: SiteConfig) -> Iterator[tuple[str, str, GitSource | CaptureSource]]:
+    for slug, report in config.reports.items():
+        for source_id, source in report.sources.items():
+            yield slug, source_id, source
