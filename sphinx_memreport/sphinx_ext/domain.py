@@ -31,7 +31,7 @@ class MemDomain(Domain):
 
     name = "mem"
     label = "Memory report"
-    object_types = {
+    object_types: ClassVar[dict[str, ObjType]] = {
         **{
             type.directive.removeprefix("mem"): ObjType(type.title, "record")
             for type in RECORD_TYPES
@@ -39,7 +39,11 @@ class MemDomain(Domain):
         "supplied": ObjType("Supplied record", "record"),
         "source": ObjType("Source", "record", "source"),
     }
-    roles = {"record": RecordRole(), "source": RecordRole(), "path": SourcePathRole()}
+    roles: ClassVar[dict[str, Any]] = {
+        "record": RecordRole(),
+        "source": RecordRole(),
+        "path": SourcePathRole(),
+    }
     initial_data: ClassVar[dict[str, Any]] = {
         "documents": {},  # docname -> DocumentFacts
         "answers": {},  # fingerprint of a source -> Answers

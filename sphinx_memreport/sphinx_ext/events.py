@@ -26,9 +26,9 @@ from sphinx_memreport.core.ids import need_id
 from sphinx_memreport.core.models import Status
 from sphinx_memreport.core.problems import Severity
 from sphinx_memreport.core.site import Site
+from sphinx_memreport.sphinx_ext.directives import OWN_DIRECTIVES
 from sphinx_memreport.sphinx_ext.domain import MemDomain, mem_domain
 from sphinx_memreport.sphinx_ext.logging import ParserMessages, say
-from sphinx_memreport.sphinx_ext.directives import OWN_DIRECTIVES
 from sphinx_memreport.sphinx_ext.needs import Link, pages_showing_needs, update_needs
 from sphinx_memreport.sphinx_ext.options import settings_of, site_config_of
 from sphinx_memreport.sphinx_ext.pages import collect_source_pages
@@ -67,7 +67,7 @@ class BuildEvents:
 
     def _outdated(
         self,
-        app: Sphinx,
+        _app: Sphinx,
         env: BuildEnvironment,
         _added: set[str],
         _changed: set[str],
@@ -88,7 +88,7 @@ class BuildEvents:
         facts.reading_key = _reading_key(report)
         app.env.temp_data[SOURCE_TEXT] = content[0]
 
-    def _verify(self, app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
+    def _verify(self, _app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
         domain = mem_domain(env)
         rules = rules_of(domain.config)
         titles = {name: title.astext() for name, title in env.titles.items()}

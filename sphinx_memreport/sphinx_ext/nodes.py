@@ -41,6 +41,7 @@ PLACEHOLDERS: tuple[type[nodes.Element], ...] = (
     path_reference,
 )
 
+
 def setup_nodes(app: Sphinx) -> None:
     """Register the placeholders; a writer that meets one has been given an unfinished page."""
 

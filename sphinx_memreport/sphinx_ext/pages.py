@@ -101,7 +101,7 @@ def _excerpt(app: Sphinx, site: Site, page: str, evidence: Evidence, resolution:
     assert resolution.excerpt is not None
     assert resolution.lines is not None
     builder = cast("StandaloneHTMLBuilder", app.builder)
-    from sphinx_memreport.sphinx_ext.transforms.fill import language_of
+    from sphinx_memreport.sphinx_ext.render.evidence import language_of
 
     marked = range(
         resolution.lines.start - resolution.excerpt.start + 1,

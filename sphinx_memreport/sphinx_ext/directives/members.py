@@ -96,7 +96,8 @@ class SuppliedDirective(MemDirective):
             self.domain.note(
                 Code.INVALID_VALUE,
                 line,
-                f"memsupplied: an entry is 'ID', 'ID: label' or either with '<URL>'; found '{text}'",
+                f"memsupplied: an entry is 'ID', 'ID: label' or either with a '<URL>'; "
+                f"found '{text}'",
                 docname=self.docname,
             )
             return []

@@ -23,6 +23,7 @@ from sphinx_memreport.core.vocabulary import (
 from sphinx_memreport.sphinx_ext.directives.base import MemDirective
 from sphinx_memreport.sphinx_ext.needs import add_record_need
 from sphinx_memreport.sphinx_ext.nodes import record_relations
+from sphinx_memreport.sphinx_ext.render.page import badge
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -218,18 +219,12 @@ class RecordDirective(MemDirective):
 
 def badges(type: RecordType, values: Mapping[str, str]) -> list[nodes.Node]:
     """Kind and statuses as words, so that nothing rests on colour alone."""
-    found: list[nodes.Node] = [_badge(type.title, "kind")]
+    found: list[nodes.Node] = [badge(type.title, "kind")]
     for option in type.options:
         if option.type is OptionType.STATUS and values.get(option.name, "").strip():
             status = values[option.name].strip()
-            found.append(_badge(f"{option.label}: {status}", status.replace(" ", "-")))
+            found.append(badge(f"{option.label}: {status}", status.replace(" ", "-")))
     return found
-
-
-def _badge(text: str, css_class: str) -> nodes.inline:
-    badge = nodes.inline("", text, classes=["memreport-badge", f"memreport-badge-{css_class}"])
-    badge["memreport_unscanned"] = True
-    return badge
 
 
 def directive_class(record_type: RecordType) -> type[RecordDirective]:

@@ -1,0 +1,144 @@
+"""A piece of evidence: where it stands, the passage, the verdict."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from docutils import nodes
+from pygments.lexers import get_lexer_for_filename
+from pygments.util import ClassNotFound
+
+from sphinx_memreport.config import GitSource
+from sphinx_memreport.core.models import Evidence, Finding, Resolution, Status
+from sphinx_memreport.core.quotes import mark_invisible
+from sphinx_memreport.permalinks import permalink
+from sphinx_memreport.sphinx_ext.nodes import evidence_block, path_reference
+from sphinx_memreport.sphinx_ext.render.page import Page, badge
+
+_STATUS_WORDS = {
+    Status.VERIFIED: "verified",
+    Status.STALE: "stale: not in the source",
+    Status.AMBIGUOUS: "ambiguous",
+    Status.MISSING: "not found",
+    Status.UNVERIFIED: "unverified",
+}
+
+
+def render_evidence(page: Page, node: evidence_block) -> list[nodes.Node]:
+    """The block of one piece of evidence."""
+    evidence = page.facts.evidence[node["number"]]
+    resolution = page.site.resolution(evidence)
+    block = nodes.container(
+        "",
+        literal_block=True,
+        classes=[
+            "literal-block-wrapper",
+            "memreport-evidence",
+            f"memreport-{resolution.status}",
+        ],
+    )
+    block["ids"] = [*node["ids"], evidence_anchor(evidence)]
+    block += _attribution(page, evidence, resolution)
+    block += _passage(evidence, resolution)
+    for caption in node.children:
+        caption["classes"] = ["memreport-caption"]  # type: ignore[index]
+        block += caption
+    if resolution.finding:
+        block += render_finding(resolution.finding)
+    return [block]
+
+
+def _attribution(page: Page, evidence: Evidence, resolution: Resolution) -> nodes.caption:
+    report, lines = evidence.report, resolution.lines
+    source_id = page.source_id(evidence)
+    parts: list[nodes.Node] = [page.cite_source(report, source_id)]
+    if evidence.path:
+        parts.append(page.file_link(report, source_id, evidence.path, lines))
+    if lines:
+        unit = "line" if lines.start == lines.end else "lines"
+        parts.append(nodes.inline("", f"{unit} {lines}", classes=["memreport-lines"]))
+    host = page.host_link(report, source_id, evidence.path, lines)
+    if host is not None:
+        parts.append(host)
+    parts.append(badge(_STATUS_WORDS[resolution.status], resolution.status))
+    caption = nodes.caption("", "", classes=["memreport-attribution"])
+    for index, part in enumerate(parts):
+        if index:
+            caption += nodes.Text(" ")
+        caption += part
+    return caption
+
+
+def _passage(evidence: Evidence, resolution: Resolution) -> nodes.literal_block:
+    text = shown_passage(evidence.quote, resolution.passage)
+    block = nodes.literal_block(text, mark_invisible(text))
+    block["language"] = evidence.lang or language_of(evidence.path)
+    # a passage is a fragment: what a lexer finds odd in it is no fault
+    block["force"] = True
+    block["translatable"] = False
+    if resolution.lines:
+        block["linenos"] = True
+        block["highlight_args"] = {"linenostart": resolution.lines.start}
+    return block
+
+
+def render_finding(finding: Finding) -> nodes.Node:
+    """What is wrong, in place, so that an author sees it on the page as well."""
+    box = nodes.container("", classes=["memreport-diagnosis"])
+    box += nodes.paragraph("", f"{finding.message} [{finding.code}]")
+    for line in (*finding.details, *([f"fix: {finding.fix}"] if finding.fix else [])):
+        box += nodes.paragraph("", mark_invisible(line))
+    return box
+
+
+def render_path(page: Page, node: path_reference) -> list[nodes.Node]:
+    """A path that a role points at, linked to the host when it exists."""
+    reference = page.facts.paths[node["number"]]
+    verdict = page.site.path_verdict(reference)
+    shown = nodes.literal("", "", *node.children, classes=["memreport-path"])
+    if verdict is None or verdict.finding:
+        return [nodes.inline("", "", shown, classes=["memreport-dangling"])]
+    source = page.source(reference.report, page.source_id(reference))
+    if not isinstance(source, GitSource):
+        return [shown]
+    url = permalink(
+        source.repository,
+        source.commit,
+        reference.path,
+        reference.lines,
+        source.permalink,
+        directory=verdict.directory,
+    )
+    if url is None:
+        return [shown]
+    return [nodes.reference("", "", shown, internal=False, refuri=url)]
+
+
+def shown_passage(quote: str, passage: str | None) -> str:
+    """The text to show for a quote: the author's layout where it has the source's lines.
+
+    Line numbers must be those of the source, so a quote with other line breaks is shown as
+    the source has it.
+    """
+    written = quote.strip("\n")
+    if passage is None:
+        return written
+    if [line.split() for line in written.split("\n")] == [
+        line.split() for line in passage.split("\n")
+    ]:
+        return written
+    return passage
+
+
+def evidence_anchor(evidence: Evidence) -> str:
+    """The anchor of a piece of evidence on its page: stable while the ones above it are."""
+    return f"evidence-{evidence.number + 1}"
+
+
+def language_of(path: str | None) -> str:
+    """The name of the Pygments lexer for a path; plain text when there is none."""
+    try:
+        name = PurePosixPath(path or "").name
+        return str(get_lexer_for_filename(name).aliases[0])
+    except (ClassNotFound, IndexError):
+        return "text"

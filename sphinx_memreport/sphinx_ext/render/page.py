@@ -1,0 +1,140 @@
+"""One page that is being filled: what its renderers may ask, and the nodes they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+from sphinx.util.nodes import make_refnode
+
+from sphinx_memreport.config import CaptureSource, GitSource, Report
+from sphinx_memreport.core.models import Evidence, LineRange, PathReference
+from sphinx_memreport.core.quotes import mark_invisible
+from sphinx_memreport.core.registry import DocumentFacts
+from sphinx_memreport.core.site import Citation, Site
+from sphinx_memreport.permalinks import permalink
+from sphinx_memreport.sphinx_ext.pages import source_page_uri
+from sphinx_memreport.sphinx_ext.roles import record_reference
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sphinx.application import Sphinx
+
+    from sphinx_memreport.sphinx_ext.domain import MemDomain
+
+Source = GitSource | CaptureSource
+
+
+@dataclass(frozen=True)
+class Page:
+    """A document that is about to be written, and the site around it."""
+
+    app: Sphinx
+    domain: MemDomain
+    docname: str
+    facts: DocumentFacts
+
+    @property
+    def site(self) -> Site:
+        """The whole site."""
+        return self.domain.site
+
+    def report(self, slug: str) -> Report | None:
+        """The configured report of that name."""
+        return self.domain.config.reports.get(slug)
+
+    def source(self, slug: str, source_id: str) -> Source | None:
+        """The configured source of that ID."""
+        report = self.report(slug)
+        return report.sources.get(source_id) if report else None
+
+    def source_id(self, item: Evidence | PathReference) -> str:
+        """The ID of the source that is meant, also where the author left it out."""
+        source = self.site.source_of(item)
+        return source.id if source else item.source
+
+    # --- links ----------------------------------------------------------------------------
+
+    def cite_source(self, report: str, source_id: str) -> nodes.Node:
+        """A source ID, linked to its entry in the register."""
+        shown = nodes.inline("", source_id, classes=["memreport-source"])
+        return record_reference(report, source_id, shown, explicit=False)
+
+    def cite_record(self, report: str, record_id: str, label: str = "") -> nodes.Node:
+        """A record, linked by its label (else its ID)."""
+        shown = nodes.inline("", label or record_id)
+        return record_reference(report, record_id, shown, explicit=bool(label))
+
+    def citation(self, citation: Citation) -> nodes.Node:
+        """A place that cites a record, linked."""
+        shown = nodes.inline("", citation.label or citation.record or citation.docname)
+        return make_refnode(
+            self.app.builder,
+            self.docname,
+            citation.docname,
+            citation.anchor or "",
+            shown,
+            citation.record or "",
+        )
+
+    def file_link(
+        self, report: str, source_id: str, path: str, lines: LineRange | None
+    ) -> nodes.Node:
+        """A path, linked to the file's page in the site, where there is one."""
+        shown = nodes.literal("", mark_invisible(path), classes=["memreport-path"])
+        uri = source_page_uri(self.app, self.docname, report, source_id, path)
+        if uri is None or lines is None:
+            return shown
+        return nodes.reference(
+            "",
+            "",
+            shown,
+            internal=True,
+            refuri=f"{uri}#L{lines.start}",
+            reftitle=f"{path} in this site",
+        )
+
+    def host_link(
+        self, report: str, source_id: str, path: str | None, lines: LineRange | None
+    ) -> nodes.Node | None:
+        """A link to the host at the pinned commit, named by the commit."""
+        source = self.source(report, source_id)
+        if isinstance(source, CaptureSource):
+            return web_link(source.identity, "original") if is_web(source.identity) else None
+        if source is None:
+            return None
+        url = permalink(source.repository, source.commit, path or "", lines, source.permalink)
+        shown = f"@ {source.commit[:10]}"
+        if url is None:
+            return nodes.inline("", shown, classes=["memreport-commit"])
+        return web_link(url, shown)
+
+
+def is_web(text: str) -> bool:
+    """Whether a text is a web address and may become a link."""
+    return text.startswith(("https://", "http://"))
+
+
+def web_link(url: str, shown: str | nodes.Node) -> nodes.reference:
+    """A link that leads out of the site."""
+    content = nodes.Text(shown) if isinstance(shown, str) else shown
+    return nodes.reference("", "", content, internal=False, refuri=url)
+
+
+def field(name: str, items: Sequence[nodes.Node]) -> nodes.field:
+    """A field of a field list; several items are separated by commas."""
+    paragraph = nodes.paragraph()
+    for index, item in enumerate(items):
+        if index:
+            paragraph += nodes.Text(", ")
+        paragraph += item
+    return nodes.field("", nodes.field_name("", name), nodes.field_body("", paragraph))
+
+
+def badge(text: str, css_class: str) -> nodes.inline:
+    """A word in a frame: kind, status or verdict, never by colour alone."""
+    shown = nodes.inline("", text, classes=["memreport-badge", f"memreport-badge-{css_class}"])
+    shown["memreport_unscanned"] = True
+    return shown
