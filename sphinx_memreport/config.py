@@ -415,6 +415,11 @@ class Settings(_Table):
     autolink: StrictBool = Field(
         True, description="Whether IDs in running text are checked and link themselves."
     )
+    source_pages: Literal["excerpt", "full", "none"] = Field(
+        "excerpt",
+        description="What the pages of quoted files show: the passages with a few lines around "
+        "them, the whole file, or no such pages at all.",
+    )
     severity: Mapping[Code, Severity] = Field(
         default_factory=dict,
         description='Problem code to "error" or "warning": the only way to soften an error.',

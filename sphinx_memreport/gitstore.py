@@ -16,9 +16,8 @@ import re
 import shlex
 import stat
 import threading
-from collections import defaultdict, deque
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
-from itertools import islice
+from collections import deque
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from subprocess import PIPE
 from tempfile import TemporaryDirectory
@@ -37,10 +36,6 @@ MAX_BYTES = 64 * 1024 * 1024
 _MAX_TREE_BYTES = 256 * 1024 * 1024
 _MAX_COMMIT_BYTES = 16 * 1024 * 1024
 _MAX_LINK_BYTES = 4096
-
-# How many objects are requested before their answers are read. The requests fit the smallest
-# pipe (4096 bytes), so writing them cannot block while git waits for us to read.
-_WINDOW = 60
 
 # Bounds for the files in which a repository says where its objects are.
 _MAX_POINTER_BYTES = 1024 * 1024
@@ -89,13 +84,16 @@ def open_git(
         raise SourceUnavailable(
             Code.COMMIT_MISSING,
             f"{commit!r} is not a full commit hash of 40 or 64 hex digits",
-            "give the output of " + place.git("rev-parse", "COMMIT^{commit}"),
+            "give the full hash, which git rev-parse prints",
         )
     with contextlib.closing(_CatFile(repository.objects, _HASHES[len(place.commit)])) as git:
         (content,) = git.read("commit", [place.commit], _MAX_COMMIT_BYTES)
         if isinstance(content, NoBlob):
-            raise place.no_commit(_why_missing(place, repository, content))
-        tree = content.split(maxsplit=2)[1].decode("ascii", "replace")
+            raise _no_commit(place, repository, content)
+        header = re.match(rb"tree ([0-9a-f]+)\n", content)
+        if not header:
+            raise place.no_commit(f"has a malformed commit {place.commit}")
+        tree = header[1].decode("ascii")
         (content,) = git.read("tree", [tree], _MAX_TREE_BYTES)
         if isinstance(content, NoBlob):
             raise place.no_commit(f"lacks the tree of commit {place.commit}: {content.detail}")
@@ -194,7 +192,7 @@ class GitSource(_Unpicklable):
         with self._git() as git:
             found = self._find(git, paths)
             oids = [entry.oid for entry in found.values() if isinstance(entry, _Entry)]
-            contents = git.read("blob", oids, self._max_bytes)
+            contents = git.read("blob", oids, self._max_bytes, last=True)
             for path, entry in found.items():
                 if isinstance(entry, NoBlob):
                     yield path, entry
@@ -257,28 +255,24 @@ class GitSource(_Unpicklable):
     def _find(self, git: _CatFile, paths: Iterable[str]) -> dict[str, _Entry | NoBlob]:
         """Look paths up level by level; only names that were asked for are kept."""
         found: dict[str, _Entry | NoBlob] = dict.fromkeys(paths, NoBlob(Absence.MISSING))
-        level: dict[str, list[_Seeker]] = {self._tree: []}
+        root = _Branch()
         for path in found:
-            with contextlib.suppress(UnicodeEncodeError):  # then it is no name of git's
-                names = _encode(path).removesuffix(b"/").split(b"/")
-                level[self._tree].append(_Seeker(path, names[::-1]))
+            root.add(path)
         if "" in found:
             found[""] = NoBlob(Absence.DIRECTORY)
+        level = [(self._tree, root)]
         while level:
-            below: dict[str, list[_Seeker]] = defaultdict(list)
-            trees = git.read("tree", list(level), _MAX_TREE_BYTES)
-            for seekers, tree in zip(level.values(), trees, strict=True):
+            below: list[tuple[str, _Branch]] = []
+            trees = git.read("tree", [oid for oid, _ in level], _MAX_TREE_BYTES)
+            for (_, branch), tree in zip(level, trees, strict=True):
                 if isinstance(tree, NoBlob):
-                    found.update((seeker.path, tree) for seeker in seekers)
+                    found.update(dict.fromkeys(branch.paths_below(), tree))
                     continue
-                wanted = {seeker.names[-1] for seeker in seekers}
-                entries = dict(git.entries(tree, wanted))
-                for path, names in seekers:
-                    entry = entries.get(names.pop())
-                    if entry and not names:
-                        found[path] = entry.verdict(path)
-                    elif entry and entry.is_tree:
-                        below[entry.oid].append(_Seeker(path, names))
+                for name, entry in git.entries(tree, branch.below):
+                    child = branch.below[name]
+                    found.update((path, entry.verdict(path)) for path in child.paths)
+                    if child.below and entry.is_tree:
+                        below.append((entry.oid, child))
             level = below
         return found
 
@@ -316,13 +310,14 @@ class _Place(NamedTuple):
 
     def no_checkout(self, what: str, fix: str = "") -> SourceUnavailable:
         message = f"the checkout {self.checkout} {what}"
-        return SourceUnavailable(Code.CHECKOUT_MISSING, message, fix or self._clone())
+        return SourceUnavailable(Code.CHECKOUT_MISSING, message, fix or self.clone())
 
     def no_commit(self, what: str, *options: str) -> SourceUnavailable:
         fix = self.git("fetch", *options, *_operands(self.url or "origin", self.commit))
         return SourceUnavailable(Code.COMMIT_MISSING, f"the repository {self.checkout} {what}", fix)
 
-    def _clone(self) -> str:
+    def clone(self) -> str:
+        """How to get the repository."""
         if not self.url:
             where = shlex.quote(str(self.checkout))
             return f"put a clone of the repository at {where}, or correct `checkout`"
@@ -365,7 +360,8 @@ def _check_alternates(place: _Place, objects: Path) -> None:
     is accepted by its hash alone, so it does not matter whose directory holds it. But a missing
     lender would look like missing objects, and git would wait for ever on a FIFO.
     """
-    level, seen = [objects], {objects}
+    level = [objects.resolve()]
+    seen = set(level)
     for _ in range(_MAX_ALTERNATES_DEPTH + 1):
         lenders: list[Path] = []
         for borrower in level:
@@ -385,31 +381,38 @@ def _alternates(place: _Place, objects: Path) -> Iterator[Path]:
     for line in os.fsdecode(listing.read_bytes()).split("\n"):
         if not line or line.startswith(("#", '"')):  # a quoted path is left to git
             continue
-        lender = Path(os.path.normpath(objects.resolve() / line))
+        lender = Path(os.path.normpath(objects / line))
         if not lender.is_dir():
             raise place.no_checkout(
                 f"borrows objects from {lender}, which does not exist (see {listing})",
-                f"restore {shlex.quote(str(lender))}, or replace the checkout: {place._clone()}",
+                f"restore {shlex.quote(str(lender))}, or replace the checkout: {place.clone()}",
             )
         yield lender
 
 
-def _why_missing(place: _Place, repository: _Repository, content: NoBlob) -> str:
-    own = 64 if _uses_sha256(repository.common / "config") else 40
-    if len(place.commit) != own:
-        return f"names objects by {own} hex digits, the pin has {len(place.commit)}"
+def _no_commit(place: _Place, repository: _Repository, content: NoBlob) -> SourceUnavailable:
+    digits = _hex_digits(repository.common / "config")
+    if digits and len(place.commit) != digits:
+        error = place.no_commit(
+            f"names objects by {digits} hex digits, the pin has {len(place.commit)}"
+        )
+        error.fix = f"give the commit in {digits} hex digits"
+        return error
     shallow = " (it is a shallow clone)" if (repository.common / "shallow").exists() else ""
-    return f"lacks the pinned commit{shallow}: {content.detail}"
+    error = place.no_commit(f"lacks the pinned commit{shallow}: {content.detail}")
+    if content.detail.endswith("not a commit"):  # fetching cannot mend that
+        error.fix = "give the output of " + place.git("rev-parse", place.commit + "^{commit}")
+    return error
 
 
-def _uses_sha256(config: Path) -> bool:
-    """Whether a repository uses SHA-256; only explains, so its includes are not followed."""
+def _hex_digits(config: Path) -> int | None:
+    """The length of the object IDs of a repository; only explains, so no include is followed."""
     with contextlib.suppress(OSError):
         if config.is_file():
             with config.open("rb") as file:
                 text = file.read(_MAX_POINTER_BYTES)
-            return bool(re.search(rb'(?im)^\s*objectformat\s*=\s*"?sha256\b', text))
-    return False
+            return 64 if re.search(rb'(?im)^\s*objectformat\s*=\s*"?sha256\b', text) else 40
+    return None
 
 
 def _first_line(file: Path) -> str:
@@ -450,11 +453,32 @@ class _Entry(NamedTuple):
         return self
 
 
-class _Seeker(NamedTuple):
-    """A path on its way down the trees; ``names`` are those still to go, the next one last."""
+class _Branch:
+    """The paths asked for, as a tree of names."""
 
-    path: str
-    names: list[bytes]
+    __slots__ = ("below", "paths")
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []  # that end here; two, if one has a trailing slash
+        self.below: dict[bytes, _Branch] = {}
+
+    def add(self, path: str) -> None:
+        """Add a path, unless it cannot be a name in git."""
+        with contextlib.suppress(UnicodeEncodeError):
+            branch = self
+            for name in _encode(path).removesuffix(b"/").split(b"/"):
+                if name not in branch.below:
+                    branch.below[name] = _Branch()
+                branch = branch.below[name]
+            branch.paths.append(path)
+
+    def paths_below(self) -> Iterator[str]:
+        """All paths that lead through here."""
+        pending = list(self.below.values())
+        while pending:
+            branch = pending.pop()
+            yield from branch.paths
+            pending += branch.below.values()
 
 
 class _CatFile:
@@ -470,9 +494,10 @@ class _CatFile:
         self._home = TemporaryDirectory(prefix="memreport-")
         self._process: Git.AutoInterrupt | None = None
         self._stderr: _Tail | None = None
+        self._writer: threading.Thread | None = None
         self._closed = False
-        # The least that git takes for a repository. It must be told the object format; with
-        # nothing else in it, there is no promisor to ask for absent objects.
+        # The least that git takes for a repository. It must be told the object format, and to
+        # stream large files. As there is no remote, absent objects are not asked for anywhere.
         home = Path(self._home.name)
         (home / "refs").mkdir()
         (home / "HEAD").write_text("ref: refs/heads/none\n")
@@ -487,24 +512,25 @@ class _CatFile:
         self._end()
         self._home.cleanup()
 
-    def read(self, kind: str, oids: Sequence[str], limit: int) -> Iterator[bytes | NoBlob]:
+    def read(
+        self, kind: str, oids: Sequence[str], limit: int, *, last: bool = False
+    ) -> Iterator[bytes | NoBlob]:
         """Yield the content of every object, in order, of at most ``limit`` bytes.
 
         An object that is absent, damaged or not of this kind is ``lost``. Every content yielded
         has the hash that was asked for.
+
+        :param last: nothing is read after this. Needed for blobs: git sends them without looking
+            whether they are as long as they claim, and we would wait for the rest, were it not
+            for the end of the stream.
         """
-        unasked, waiting = iter(oids), deque[str]()
-        while True:
-            if len(waiting) <= _WINDOW // 2:  # keeps git busy while we read
-                more = list(islice(unasked, _WINDOW // 2))
-                self._ask(more)
-                waiting += more
-            if not waiting:
-                return
-            content = self._answer(kind, waiting.popleft(), limit)
-            if self._process is None:
-                self._ask(waiting)
-            yield content
+        waiting = deque(oids)
+        asked = False
+        while waiting:
+            if not asked or self._process is None:
+                self._ask(waiting, last)
+                asked = True
+            yield self._answer(kind, waiting.popleft(), limit)
 
     def entries(
         self, tree: bytes, wanted: Container[bytes] | None = None
@@ -515,15 +541,16 @@ class _CatFile:
             if wanted is None or name in wanted:
                 yield name, _Entry(int(mode, 8), oid.hex())
 
-    def _ask(self, oids: Collection[str]) -> None:
-        if not oids:
-            return
+    def _ask(self, oids: Iterable[str], last: bool) -> None:
         if self._process is None:
             self._start()
         assert self._process is not None
-        with contextlib.suppress(OSError):  # a process that died is noticed at its answer
-            self._process.stdin.write("".join(f"{oid}\n" for oid in oids).encode("ascii"))
-            self._process.stdin.flush()
+        requests = "".join(f"{oid}\n" for oid in oids).encode("ascii")
+        # In a thread, since git stops reading while we do not read.
+        self._writer = threading.Thread(
+            target=_write, args=(self._process.stdin, requests, last), daemon=True
+        )
+        self._writer.start()
 
     def _answer(self, kind: str, oid: str, limit: int) -> bytes | NoBlob:
         assert self._process is not None
@@ -540,12 +567,14 @@ class _CatFile:
         if size > limit:
             self._end()
             return NoBlob(Absence.TOO_LARGE, _size(size, limit))
-        content: bytes = stdout.read(size)
-        if stdout.read(1) != b"\n":
+        content: bytes = stdout.read(size + 1)
+        if len(content) != size + 1 or not content.endswith(b"\n"):
             return self._lost(oid)
+        content = content[:-1]
         digest = hashlib.new(self._hash.name, b"%b %d\0" % (kind.encode(), size))
         digest.update(content)
         if digest.hexdigest() != oid:
+            self._end()  # the length may be wrong too
             return NoBlob(Absence.LOST, f"object {oid} is damaged: its content has another hash")
         if kind == "tree" and not self._hash.tree.fullmatch(content):
             return NoBlob(Absence.LOST, f"object {oid} is not a well-formed tree")
@@ -577,12 +606,13 @@ class _CatFile:
     def _end(self) -> str:
         """End the process, if there is one; return the last line that it wrote to stderr."""
         process, self._process = self._process, None
-        if process is None or self._stderr is None:
+        if process is None or process.proc is None:
             return ""
         process.kill()
-        if process.proc is not None:
-            process.proc.wait()
-        said = self._stderr.join()
+        process.proc.wait()
+        said = self._stderr.join() if self._stderr else ""
+        if self._writer:
+            self._writer.join()
         for stream in (process.stdin, process.stdout, process.stderr):
             with contextlib.suppress(OSError):
                 stream.close()
@@ -614,6 +644,15 @@ class _CatFile:
             "GIT_TERMINAL_PROMPT": "0",
             "LC_ALL": "C",
         }
+
+
+def _write(stream: IO[bytes], requests: bytes, last: bool) -> None:
+    with contextlib.suppress(OSError):  # that git has ended is noticed where it is read
+        stream.write(requests)
+        if last:
+            stream.close()
+        else:
+            stream.flush()
 
 
 class _Tail:
@@ -693,7 +732,10 @@ class Glob:
 
     def matches(self, path: str) -> bool:
         """Whether the path of a file matches."""
-        text = _encode(path)
+        try:
+            text = _encode(path)
+        except UnicodeEncodeError:  # no name in git
+            return False
         if text in self._names or text.startswith(self._below):
             return True
         state = self._start

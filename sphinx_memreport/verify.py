@@ -16,13 +16,14 @@ from sphinx_memreport.config import (
     Report,
     SiteConfig,
     fingerprint,
+    layer_of,
 )
 from sphinx_memreport.core.blobs import SingleFile, SourceReader, SourceUnavailable
-from sphinx_memreport.core.models import Finding, ReportRules, SourceRules
+from sphinx_memreport.core.models import Finding, Layer, ReportRules, SourceRules
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.resolve import Answers, Requests, missing_requests, resolve
 from sphinx_memreport.core.site import Key, Verdicts
-from sphinx_memreport.gitstore import open_capture, open_git
+from sphinx_memreport.gitstore import Glob, open_capture, open_git
 
 # Verdicts on a damaged or partial checkout may change without the pin changing.
 _NOT_FOR_GOOD = frozenset({Code.BLOB_MISSING})
@@ -67,20 +68,17 @@ def verify(
         unavailable = sources.unavailable
         answers: dict[str, Answers] = {}
         for name, asked in requests.items():
-            old = known.get(name, Answers())
-            kept = Answers(
-                {request: old.quotes[request] for request in asked.quotes & old.quotes.keys()},
-                {request: old.paths[request] for request in asked.paths & old.paths.keys()},
-            )
+            kept = known.get(name, Answers()).to(asked)
             missing = missing_requests(asked, kept)
             reader = sources.readers.get(name)
-            if reader and (missing.quotes or missing.paths):
-                new = resolve(missing, reader, sources.encodings[name])
-                kept.quotes.update(new.quotes)
-                kept.paths.update(new.paths)
+            if reader and missing:
+                try:
+                    kept.update(resolve(missing, reader, sources.encodings[name]))
+                except SourceUnavailable as error:
+                    sources.give_up(name, error)
             answers[name] = kept
     keep = {name: _for_good(found) for name, found in answers.items()}
-    return Verdicts(answers, unavailable), keep
+    return Verdicts(answers, unavailable, Layers(config)), keep
 
 
 def _for_good(answers: Answers) -> Answers:
@@ -90,7 +88,32 @@ def _for_good(answers: Answers) -> Answers:
     return Answers(
         {request: found for request, found in answers.quotes.items() if holds(found.finding)},
         {request: found for request, found in answers.paths.items() if holds(found.finding)},
+        {path: text for path, text in answers.texts.items() if text is not None},
+        {
+            request: result
+            for request, result in answers.searches.items()
+            if not result.lost.count and not result.stopped
+        },
     )
+
+
+class Layers:
+    """Says which evidence layer a report gives to a path of one of its sources (section 2)."""
+
+    def __init__(self, config: SiteConfig) -> None:
+        self._reports = config.reports
+        self._globs: dict[str, Glob] = {}
+
+    def __call__(self, report: str, source_id: str, path: str | None) -> Layer | None:
+        """The layer, or None where none is configured."""
+        found = self._reports.get(report)
+        source = found.sources.get(source_id) if found else None
+        return layer_of(source, path, self._matches) if source else None
+
+    def _matches(self, pattern: str, path: str) -> bool:
+        if pattern not in self._globs:
+            self._globs[pattern] = Glob([pattern])
+        return self._globs[pattern].matches(path)
 
 
 class _Sources:
@@ -121,8 +144,14 @@ class _Sources:
             try:
                 self._opened[key] = self._open_anew(source)
             except SourceUnavailable as error:
-                self._opened[key] = Finding(code=error.code, message=error.message, fix=error.fix)
+                self._opened[key] = _finding(error)
         return self._opened[key]
+
+    def give_up(self, name: str, error: SourceUnavailable) -> None:
+        """Count the sources of a fingerprint as unavailable: their tree has gaps."""
+        for slug, source_id, source in _all_sources(self._config):
+            if fingerprint(source) == name:
+                self.unavailable.setdefault((slug, source_id), _finding(error))
 
     def _open_anew(self, source: GitSource | CaptureSource) -> SourceReader:
         if isinstance(source, CaptureSource):
@@ -134,6 +163,10 @@ class _Sources:
                 fetch_hint=source.repository,
             )
         )
+
+
+def _finding(error: SourceUnavailable) -> Finding:
+    return Finding(code=error.code, message=error.message, fix=error.fix)
 
 
 def _all_sources(config: SiteConfig) -> Iterator[tuple[str, str, GitSource | CaptureSource]]:

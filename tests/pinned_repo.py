@@ -95,7 +95,7 @@ ODD_NAMES: Tree = dict.fromkeys(
     b"odd\n",
 )
 #: In a SHA-256 repository the commit of a submodule has 64 digits.
-SECOND_SHA256: Tree = SECOND | {"vendor/engine": Submodule("12345678" * 8)}
+SECOND_SHA256: Tree = {**SECOND, "vendor/engine": Submodule("12345678" * 8)}
 
 #: The hashes of the two commits.
 COMMITS = (
@@ -236,11 +236,14 @@ def borrowing(path: Path) -> PinnedRepo:
     return PinnedRepo(path, repo.commits)
 
 
-def object_file(repo: PinnedRepo, path: str) -> Path:
-    """The file of the loose object at a path of the newest commit, writable."""
-    oid = repo.git("rev-parse", f"{repo.commit}:{path}")
-    git_dir = Path(repo.git("rev-parse", "--absolute-git-dir"))
-    file = git_dir / "objects" / oid[:2] / oid[2:]
+def object_file(repo: PinnedRepo, what: str) -> Path:
+    """The file of a loose object, writable.
+
+    :param what: a path, or what follows the newest commit in git's notation, as ``^{tree}``.
+    """
+    rest = what if what.startswith(("^", ":")) else f":{what}"
+    oid = repo.git("rev-parse", repo.commit + rest)
+    file = Path(repo.git("rev-parse", "--absolute-git-dir")) / "objects" / oid[:2] / oid[2:]
     file.chmod(0o644)
     return file
 

@@ -168,6 +168,15 @@ def need_id(report: str, record_id: str) -> str:
     return f"{report}:{record_id}"
 
 
+def annotation_need_id(report: str, docname: str, annotation_anchor: str) -> str:
+    """The sphinx-needs ID of an annotation, unique on the site: it has no ID of its own."""
+    place = "".join(
+        each if each.isascii() and (each.isalnum() or each in "-/") else f"_{ord(each):x}_"
+        for each in docname
+    )
+    return f"{report}:{place.replace('/', ':')}:{annotation_anchor}"
+
+
 _NAME_RULES = {
     IdStyle.NAMED: "one to three lowercase words joined by hyphens, each starting with a letter",
     IdStyle.NUMBERED: "a number, as in MEM-OBJ-3",

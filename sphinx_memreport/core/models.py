@@ -72,6 +72,12 @@ class ReportRules(Model):
             return self.sources[0] if len(self.sources) == 1 else None
         return next((source for source in self.sources if source.id == source_id), None)
 
+    @property
+    def only_tree(self) -> SourceRules | None:
+        """The source that a path without a source is in: the only one that has paths."""
+        trees = [source for source in self.sources if source.kind == "git"]
+        return trees[0] if len(trees) == 1 else None
+
 
 # --- what an author wrote -----------------------------------------------------------------
 
@@ -102,11 +108,44 @@ class Record(Model):
         return next((value.text for value in self.fields if value.name == name), None)
 
 
+class Annotation(Model):
+    """What another analyst adds to a record (contract, section 3.7).
+
+    ``target`` is the annotated record, ``kind`` its kind. ``fields`` are plain text, as the page
+    of the record shows them. ``anchor`` is unique in the document.
+    """
+
+    report: str
+    target: str
+    kind: Kind
+    docname: str
+    line: int
+    anchor: str
+    member: MemberName | None = None
+    fields: tuple[FieldValue, ...] = ()
+
+    def field(self, name: str) -> str | None:
+        """The text of an option, or None when the author left it out."""
+        return next((value.text for value in self.fields if value.name == name), None)
+
+
+class Amendment(Model):
+    """A statement that a record is superseded by others (contract, section 3.7)."""
+
+    report: str
+    target: str
+    docname: str
+    line: int
+    anchor: str
+    superseded_by: tuple[str, ...] = ()
+
+
 class Evidence(Model):
     """A verbatim passage and where it is said to stand.
 
     ``number`` counts the evidence of a document from 0 and with ``docname`` identifies it.
-    ``path`` is None for a capture. ``record`` is the record it stands in, if any.
+    ``path`` is None for a capture. ``record`` is the record it stands in, if any; where
+    ``annotation`` is set, it stands in the annotation of that anchor on the record.
     """
 
     report: str
@@ -121,6 +160,7 @@ class Evidence(Model):
     lang: str | None = None
     caption: str | None = None
     record: str | None = None
+    annotation: str | None = None
     supports: tuple[str, ...] = ()
 
 
@@ -137,7 +177,8 @@ class Reference(Model):
     """One citation of a record or source ID.
 
     ``report`` is the report whose name space holds ``target``. ``record`` is the record in
-    which the citation stands, if any; ``option`` the option that holds it.
+    which the citation stands, if any; where ``annotation`` is set, it stands in the annotation
+    of that anchor on the record. ``option`` is the option that holds it.
     """
 
     report: str
@@ -146,6 +187,7 @@ class Reference(Model):
     line: int
     origin: ReferenceOrigin
     record: str | None = None
+    annotation: str | None = None
     option: str | None = None
     section: str | None = None
 
@@ -172,6 +214,77 @@ class Supplied(Model):
     label: str = ""
     url: str | None = None
     member: str | None = None
+
+
+class CoverageRow(Model):
+    """A row of a coverage table (contract, section 3.9); ``line`` is where it begins.
+
+    ``direct``, ``search`` and ``supplied`` are as the author wrote them.
+    """
+
+    report: str
+    docname: str
+    line: int
+    entry: str = ""
+    direct: tuple[str, ...] = ()
+    search: tuple[str, ...] = ()
+    supplied: tuple[str, ...] = ()
+    records: tuple[str, ...] = ()
+    unresolved: str = ""
+    prevents: str = ""
+    note: str = ""
+
+
+class ProfileFinding(Model):
+    """A value of a profile axis and what it rests on; ``line`` is where it begins."""
+
+    line: int
+    value: str
+    basis: str = ""
+    records: tuple[str, ...] = ()
+    note: str = ""
+
+
+class ProfileAxis(Model):
+    """What a profile says on one axis; ``line`` is that of its key."""
+
+    line: int
+    name: str
+    assessment: str = ""
+    findings: tuple[ProfileFinding, ...] = ()
+    note: str = ""
+
+
+class Profile(Model):
+    """The profile of a report (contract, section 3.10), as far as it could be read."""
+
+    report: str
+    docname: str
+    line: int
+    axes: tuple[ProfileAxis, ...] = ()
+
+    def axis(self, name: str) -> ProfileAxis | None:
+        """What the profile says on an axis, or None."""
+        return next((axis for axis in self.axes if axis.name == name), None)
+
+
+class View(Model):
+    """A directive that shows what other documents declare, and what it asks for.
+
+    Empty lists mean everything. ``report`` is the report that ``around`` belongs to.
+    """
+
+    directive: str
+    docname: str
+    line: int
+    reports: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    members: tuple[MemberName, ...] = ()
+    statuses: tuple[str, ...] = ()
+    axes: tuple[str, ...] = ()
+    report: str = ""
+    around: str | None = None
+    depth: int = 1
 
 
 class CommitMention(Model):
@@ -234,6 +347,40 @@ class PathVerdict(Model):
 
     directory: bool = False
     finding: Finding | None = None
+
+
+class Names(Model):
+    """Names in the order of the search: the first of them, and how many there are."""
+
+    shown: tuple[str, ...] = ()
+    count: int = 0
+
+
+class Hit(Model):
+    """A line in which a pattern occurs. ``path`` is empty for a capture."""
+
+    path: str
+    line: int
+    text: str
+
+
+class SearchResult(Model):
+    """What a search for a pattern came to (contract, section 3.6).
+
+    ``files`` were searched, ``binary`` of them are no text. ``hits`` are the first of
+    ``hit_count`` lines. ``empty_globs`` match no file. ``skipped`` have no content of their own
+    (links, submodules, LFS pointers), ``lost`` have, but it is not here. ``stopped`` says that
+    the search took too long.
+    """
+
+    files: int = 0
+    binary: Names = Names()
+    hits: tuple[Hit, ...] = ()
+    hit_count: int = 0
+    empty_globs: tuple[str, ...] = ()
+    skipped: Names = Names()
+    lost: Names = Names()
+    stopped: bool = False
 
 
 class Found(Model):

@@ -52,17 +52,20 @@ class _Span(NamedTuple):
 
 # Probes are the parts of a quote that are sought in the whole file. Longer ones take more
 # than their share of time, shorter ones occur by chance.
-_PROBE = 200
+_PROBE = 120
 _SHORTEST_PROBE = 20
-_MAX_PROBES = 6
+_MAX_PROBES = 5
 # A part of the quote may match worse than the whole does.
-_PROBE_TOLERANCE = 0.75
+_PROBE_TOLERANCE = 0.8
 # Only so many of the regions that the probes point at are looked at closely.
 _MAX_REGIONS = 3
 # How far around a region its true ends are sought, besides the length of the quote.
 _MARGIN = 80
 # Data without breaks (base64) has words of any length: a span is widened by no more than this.
 _LONGEST_WORD = 40
+# Up to so many words at an end of a quote count as changed rather than gone, unless that costs
+# more than this much similarity.
+_SUBSTITUTED, _SUBSTITUTION = 3, 10.0
 
 
 def nearest_passage(quote: str, source: SourceText, minimum: float = 60.0) -> Near | None:
@@ -75,7 +78,7 @@ def nearest_passage(quote: str, source: SourceText, minimum: float = 60.0) -> Ne
     """
     text = source.normalised
     wanted = _comparable_part(normalise(quote), text)
-    fits = (_fit(wanted, text, region) for region in _regions(wanted, text, minimum))
+    fits = (_fit(wanted, text, region, minimum) for region in _regions(wanted, text, minimum))
     similarity, span = max(fits, key=lambda fit: fit[0], default=(0.0, _Span(0, 0)))
     if similarity < minimum or span.start == span.end:
         return None
@@ -125,33 +128,35 @@ def _probes(quote: str) -> Iterator[tuple[int, str]]:
             yield offset, quote[offset : offset + length]
 
 
-def _fit(quote: str, text: str, region: _Span) -> tuple[float, _Span]:
+def _fit(quote: str, text: str, region: _Span, minimum: float) -> tuple[float, _Span]:
     """The best span of whole words in and around a region, with its similarity to the quote.
 
     A region is as long as the quote: it is wrong by what was inserted or removed. An
-    alignment by words is not, but leaves out changed words at the ends. Both propose starts
-    and ends, and the similarity decides.
+    alignment by words is not, but cannot tell changed words at the ends from missing ones.
+    Both propose starts and ends, and the similarity decides.
     """
     low = max(0, region.start - len(quote) - _MARGIN)
     window = text[low : region.end + len(quote) + _MARGIN]
     words = _words(window)
     if not words:
         return 0.0, _Span(0, 0)
-    rough = _word_edges(words, _Span(region.start - low, region.end - low))
-    exact = _aligned_edges(quote, window, words)
-    spans = (
-        _Span(start, end)
-        for start in sorted(rough[0] | exact[0])
-        for end in sorted(rough[1] | exact[1])
+    starts, ends = _cut_edges(words, _Span(region.start - low, region.end - low))
+    likely_starts, likely_ends = _aligned_edges(quote, window, words)
+    ratios = {
+        _Span(start, end): fuzz.ratio(quote, window[start:end])
+        for start in starts.union(likely_starts)
+        for end in ends.union(likely_ends)
         if start < end
-    )
-    scored = ((fuzz.ratio(quote, window[slice(*span)]), span) for span in spans)
-    ratio, best = max(
-        scored,
-        key=lambda fit: (fit[0], fit[1].start - fit[1].end, -fit[1].start),
-        default=(0.0, _Span(0, 0)),
-    )
-    return ratio, _Span(low + best.start, low + best.end)
+    }
+
+    def rank(span: _Span) -> tuple[float, int, int]:
+        worth = ratios[span]
+        if worth >= minimum:
+            worth += likely_starts.get(span.start, 0.0) + likely_ends.get(span.end, 0.0)
+        return worth, span.start - span.end, -span.start
+
+    best = max(ratios, key=rank)
+    return ratios[best], _Span(low + best.start, low + best.end)
 
 
 def _words(text: str) -> list[_Span]:
@@ -159,7 +164,7 @@ def _words(text: str) -> list[_Span]:
     return [_Span(*match.span()) for match in _TOKEN.finditer(text) if match[0] != " "]
 
 
-def _word_edges(words: Sequence[_Span], span: _Span) -> tuple[set[int], set[int]]:
+def _cut_edges(words: Sequence[_Span], span: _Span) -> tuple[set[int], set[int]]:
     """Starts and ends of the words that the ends of a span cut, outwards and inwards."""
     first = max(0, bisect_right(words, span.start, key=lambda word: word.start) - 1)
     last = min(bisect_left(words, span.end, key=lambda word: word.end), len(words) - 1)
@@ -172,28 +177,36 @@ def _word_edges(words: Sequence[_Span], span: _Span) -> tuple[set[int], set[int]
     return starts, ends
 
 
-def _aligned_edges(quote: str, window: str, words: Sequence[_Span]) -> tuple[set[int], set[int]]:
+def _aligned_edges(
+    quote: str, window: str, words: Sequence[_Span]
+) -> tuple[dict[int, float], dict[int, float]]:
     """Starts and ends of the words that match the quote's first and last words.
 
-    Words of the quote before its first match are taken to be changed, not gone, as well.
+    With each comes what it is worth beyond similarity. Where a few words at an end of the
+    quote have no match, as many words of the text are taken to stand for them: to show what
+    a word became is worth more than a passage without it.
     """
-    quoted = _words(quote)
-    opcodes = _opcodes([quote[slice(*word)] for word in quoted], [window[slice(*w)] for w in words])
+    quoted = [quote[slice(*word)] for word in _words(quote)]
+    tokens = [window[slice(*word)] for word in words]
     pairs = [
         (op.src_start + step, op.dest_start + step)
-        for op in opcodes
+        for op in _opcodes(quoted, tokens)
         if op.tag == "equal"
         for step in range(op.src_end - op.src_start)
     ]
     if not pairs:
-        return set(), set()
+        return {}, {}
     first, last = _densest_run([words[at] for _, at in pairs], len(quote))
-    (leading, start), (end_quoted, end) = pairs[first], pairs[last]
-    trailing = len(quoted) - 1 - end_quoted
-    return (
-        {words[start].start, words[max(0, start - leading)].start},
-        {words[end].end, words[min(end + trailing, len(words) - 1)].end},
-    )
+    before, after = pairs[first][0], len(quoted) - 1 - pairs[last][0]
+    start, end = _tightened(tokens, [at for _, at in pairs[first : last + 1]])
+    starts, ends = {words[start].start: 0.0}, {words[end].end: 0.0}
+    starts[words[max(0, start - before)].start] = _worth(before)
+    ends[words[min(end + after, len(words) - 1)].end] = _worth(after)
+    return starts, ends
+
+
+def _worth(unmatched: int) -> float:
+    return _SUBSTITUTION if unmatched <= _SUBSTITUTED else 0.0
 
 
 def _densest_run(matches: Sequence[_Span], length: int) -> tuple[int, int]:
@@ -224,6 +237,20 @@ def _best_run(matches: Sequence[_Span], price: float) -> tuple[int, int]:
         gain += 2 * (end - start) - price * (end - start + gap)
         best = max(best, (gain, -first, index))
     return -best[1], best[2]
+
+
+def _tightened(tokens: Sequence[str], matches: Sequence[int]) -> tuple[int, int]:
+    """The first and last index of the same tokens in the same order, closest together.
+
+    Where a token is repeated, an alignment may match the one farther off.
+    """
+    start = matches[-1]
+    for match in reversed(matches[:-1]):
+        start = next(at for at in range(start - 1, -1, -1) if tokens[at] == tokens[match])
+    end = start
+    for match in matches[1:]:
+        end = next(at for at in range(end + 1, len(tokens)) if tokens[at] == tokens[match])
+    return start, end
 
 
 # --- differences --------------------------------------------------------------------------
@@ -264,11 +291,9 @@ def word_diff(expected: str, found: str) -> str:
 def _pieces(expected: str, found: str) -> tuple[list[_Piece], bool]:
     """The pieces of a diff, and whether they cover the whole of both texts."""
     gone, new = _TOKEN.findall(expected), _TOKEN.findall(found)
-    before = _shared(gone, new)
-    head, gone, new = "".join(gone[:before]), gone[before:], new[before:]
-    after = _shared(gone[::-1], new[::-1])
-    tail = "".join(gone[len(gone) - after :])
-    gone, new = gone[: len(gone) - after], new[: len(new) - after]
+    before, after = _common_ends(gone, new)
+    head, tail = "".join(gone[:before]), "".join(gone[len(gone) - after :])
+    gone, new = gone[before : len(gone) - after], new[before : len(new) - after]
     complete = max(len(gone), len(new)) <= _MAX_TOKENS
     if not complete:
         gone, new, tail = gone[:_MAX_TOKENS], new[:_MAX_TOKENS], ""
@@ -277,8 +302,11 @@ def _pieces(expected: str, found: str) -> tuple[list[_Piece], bool]:
         for op in _opcodes(gone, new)
     ]
     pieces = _readable([_Piece(head, head), *changes, _Piece(tail, tail)])
-    # A cut makes the last change look like what it is not.
-    return (pieces, True) if complete else (pieces[:-1] or pieces, False)
+    if complete:
+        return pieces, True
+    # Near the cut, changes look like what they are not: end with the last long unchanged part.
+    solid = [n for n, piece in enumerate(pieces, 1) if piece.kept and len(piece.gone) > _KEPT]
+    return pieces[: solid[-1]] if solid else pieces, False
 
 
 def _readable(pieces: Sequence[_Piece]) -> list[_Piece]:
@@ -302,11 +330,9 @@ def _narrowed(piece: _Piece) -> tuple[_Piece, ...]:
     gone, new = piece
     if piece.kept or max(len(gone), len(new)) <= _CHANGED:
         return (piece,)
-    before = _shared(gone, new)
-    head, gone, new = gone[:before], gone[before:], new[before:]
-    after = _shared(gone[::-1], new[::-1])
-    tail = gone[len(gone) - after :]
-    gone, new = gone[: len(gone) - after], new[: len(new) - after]
+    before, after = _common_ends(gone, new)
+    head, tail = gone[:before], gone[len(gone) - after :]
+    gone, new = gone[before : len(gone) - after], new[before : len(new) - after]
     return _Piece(head, head), _Piece(gone, new), _Piece(tail, tail)
 
 
@@ -332,6 +358,12 @@ def _shared(left: Sequence[str], right: Sequence[str]) -> int:
     """How many items two sequences begin with alike."""
     pairs = enumerate(zip(left, right, strict=False))
     return next((at for at, (one, other) in pairs if one != other), min(len(left), len(right)))
+
+
+def _common_ends(left: Sequence[str], right: Sequence[str]) -> tuple[int, int]:
+    """How many items two sequences begin with alike, and with how many of the rest they end."""
+    before = _shared(left, right)
+    return before, _shared(left[before:][::-1], right[before:][::-1])
 
 
 def _opcodes(before: Sequence[str], after: Sequence[str]) -> list[Opcode]:
@@ -379,14 +411,14 @@ def nearest_path(path: str, paths: Iterable[str]) -> str | None:
     directories before that name in common; then a file with a similar name in a similar
     place. None when there is neither.
     """
-    others = sorted(set(paths) - {path})
+    others, folded = sorted(set(paths) - {path}), _folded(path)
     moved = [other for other in others if _base(other) == _base(path)]
     if moved:
         return min(moved, key=lambda o: (-_common_suffix(path, o), -fuzz.ratio(path, o)))
     renamed = [
         (rank.typos, -likeness, other)
         for other in others
-        if (likeness := fuzz.ratio(path, other, score_cutoff=_LIKE_PATH))
+        if (likeness := fuzz.ratio(folded, _folded(other), score_cutoff=_LIKE_PATH))
         and (rank := _rank(_stem(path), _stem(other))) is not None
     ]
     return min(renamed)[2] if renamed else None
@@ -398,7 +430,7 @@ def _rank(name: str, candidate: str, minimum: float = 75.0) -> _Rank | None:
     hyphens = len(list(takewhile(str.isupper, candidate.split("-")[:-1])))
     name, candidate = _folded(name), _folded(candidate)
     tail, other = (text.split("-", hyphens)[-1] for text in (name, candidate))
-    if tail.isdecimal() and other.isdecimal() and int(tail) != int(other):
+    if tail.isdecimal() and other.isdecimal() and tail.lstrip("0") != other.lstrip("0"):
         return None
     typos = OSA.distance(name, candidate, score_cutoff=_TYPOS)
     likeness = fuzz.ratio(tail, other)

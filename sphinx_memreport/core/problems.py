@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+#: Where the documentation of this project stands; links in problem files start from here.
+DOCS_URL = "https://sphinx-memreport.readthedocs.io/en/stable/"
+
 
 class Severity(StrEnum):
     """How much a problem weighs: an error fails the build."""
@@ -60,6 +63,61 @@ class Code(StrEnum):
     # Warnings
     FOREIGN_COMMIT = "foreign-commit"
     INVISIBLE_CHARACTER = "invisible-character"
+
+    @property
+    def summary(self) -> str:
+        """What a problem of this code is, in one sentence."""
+        return _SUMMARIES[self]
+
+    @property
+    def anchor(self) -> str:
+        """The anchor of the code's section in ``docs/reference/problems.md``."""
+        return f"problem-{self}"
+
+    @property
+    def help_uri(self) -> str:
+        """The address of that section."""
+        return f"{DOCS_URL}reference/problems.html#{self.anchor}"
+
+
+_SUMMARIES = {
+    Code.DANGLING_ID: "An ID is cited that nothing declares or supplies.",
+    Code.MALFORMED_ID: "An ID does not follow the grammar of IDs, or is of another kind.",
+    Code.DUPLICATE_ID: "An ID is declared more than once in a report.",
+    Code.COLLIDING_ID: "An ID begins with the whole of another ID.",
+    Code.FOREIGN_PREFIX: "A member declares a record with the prefix of another analyst.",
+    Code.OUTSIDE_REPORT: "A directive stands in a document that no report owns.",
+    Code.WRONG_MEMBER: "A directive stands in a member that may not use it.",
+    Code.INVALID_CONFIG: "A configuration file or setting cannot be used as it is.",
+    Code.UNKNOWN_SOURCE: "A source is named that the report does not have.",
+    Code.CHECKOUT_MISSING: "The checkout or captured file of a source cannot be read.",
+    Code.COMMIT_MISSING: "The checkout of a source lacks the pinned commit.",
+    Code.PATH_MISSING: "A path does not exist as a file at the pinned commit.",
+    Code.BLOB_MISSING: "The content of a file is not in the checkout.",
+    Code.RANGE_OUTSIDE_FILE: "A range of lines does not lie inside the file.",
+    Code.NOT_TEXT: "A quoted file is not text in the encoding of its source.",
+    Code.CAPTURE_MISMATCH: "A captured file does not have the pinned SHA-256.",
+    Code.STALE_QUOTE: "A quote does not occur in the file that it names.",
+    Code.AMBIGUOUS_QUOTE: "A quote occurs more than once where it is sought.",
+    Code.EMPTY_QUOTE: "A piece of evidence quotes nothing.",
+    Code.SWALLOWED_TEXT: "The parser would have lost something that an author wrote.",
+    Code.UNCLOSED_FENCE: "A fence is never closed, or is closed by a line inside of it.",
+    Code.UNKNOWN_DIRECTIVE: "A directive or role is used that nothing defines.",
+    Code.MISSING_FIELD: "A required option or field is missing.",
+    Code.INVALID_VALUE: "A value is not one of those allowed in its place.",
+    Code.MISSING_REASON: "A field is called inapplicable or uninspected without a reason.",
+    Code.PART_OF_SELF: "A record is a part of itself.",
+    Code.PART_OF_CYCLE: "Records are parts of one another in a circle.",
+    Code.OWN_ANNOTATION: "A member annotates a record that it declares itself.",
+    Code.REFUTED_ABSENCE: "A search that should find nothing found something.",
+    Code.EMPTY_SEARCH: "A search looks into no file, so it proves nothing.",
+    Code.NO_EVIDENCE: "A record that must carry evidence has none.",
+    Code.OVERCLAIMED_STATUS: "A status claims more than the evidence of its layer shows.",
+    Code.UNCOVERED_RECORD: "No row of the coverage table cites a record.",
+    Code.COVERAGE_GAP: "A row of the coverage table names neither records nor what is unresolved.",
+    Code.FOREIGN_COMMIT: "A full commit hash is none of the report's pins.",
+    Code.INVISIBLE_CHARACTER: "A quote holds invisible or direction-changing characters.",
+}
 
 
 _WARNINGS = frozenset({Code.FOREIGN_COMMIT, Code.INVISIBLE_CHARACTER})

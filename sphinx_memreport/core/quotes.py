@@ -96,8 +96,7 @@ class SourceText:
         if not lines.start <= lines.end <= self.line_count:
             raise IndexError(f"no lines {lines} in a file of {self.line_count} lines")
         start, end = self._line_starts[lines.start - 1], self._line_starts[lines.end] - 1
-        crlf = self.text.startswith("\r\n", end - 1) and end > start
-        return self.text[start : end - crlf]
+        return self.text[start : end - self.text.startswith("\r\n", end - 1)]
 
     def line_text(self, number: int) -> str:
         """One line without its line end.

@@ -11,12 +11,17 @@ from dataclasses import dataclass, field
 
 from sphinx_memreport.core.ids import MemberName
 from sphinx_memreport.core.models import (
+    Amendment,
+    Annotation,
     CommitMention,
+    CoverageRow,
     Evidence,
     PathReference,
+    Profile,
     Record,
     Reference,
     Supplied,
+    View,
 )
 from sphinx_memreport.core.problems import Problem
 
@@ -36,11 +41,18 @@ class DocumentFacts:
     member: MemberName | None = None
     member_line: int | None = None
     records: list[Record] = field(default_factory=list)
+    #: By record ID, for previews of the record on other pages.
+    summaries: dict[str, str] = field(default_factory=dict)
     evidence: list[Evidence] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)
     paths: list[PathReference] = field(default_factory=list)
     commits: list[CommitMention] = field(default_factory=list)
+    coverage: list[CoverageRow] = field(default_factory=list)
+    profiles: list[Profile] = field(default_factory=list)
+    views: list[View] = field(default_factory=list)
     supplied: list[Supplied] = field(default_factory=list)
+    annotations: list[Annotation] = field(default_factory=list)
+    amendments: list[Amendment] = field(default_factory=list)
     source_registers: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 

@@ -1,4 +1,4 @@
-"""Quotes and paths against one pinned source: every blob is read and normalised once.
+"""Quotes, paths and searches against one pinned source: every blob is read and normalised once.
 
 A source's work is collected first (:class:`Requests`), then done in one pass over the
 blobs that it names. Only when something is missing are further files of the tree read, to say
@@ -22,11 +22,13 @@ from sphinx_memreport.core.models import (
     Missing,
     PathVerdict,
     Resolution,
+    SearchResult,
     Status,
 )
 from sphinx_memreport.core.nearest import files_holding, nearest_passage, nearest_path
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.quotes import NotText, SourceText, decode, is_lfs_pointer
+from sphinx_memreport.core.search import Search, SearchRequest, look_at
 
 #: Lines shown before and after a passage on the page of its file.
 CONTEXT_LINES = 4
@@ -59,6 +61,12 @@ class Requests:
 
     quotes: set[QuoteRequest] = field(default_factory=set)
     paths: set[PathRequest] = field(default_factory=set)
+    #: Files whose whole text is wanted.
+    texts: set[str] = field(default_factory=set)
+    searches: set[SearchRequest] = field(default_factory=set)
+
+    def __bool__(self) -> bool:
+        return bool(self.quotes or self.paths or self.texts or self.searches)
 
 
 @dataclass
@@ -67,6 +75,25 @@ class Answers:
 
     quotes: dict[QuoteRequest, Resolution] = field(default_factory=dict)
     paths: dict[PathRequest, PathVerdict] = field(default_factory=dict)
+    #: None for a file that cannot be shown.
+    texts: dict[str, str | None] = field(default_factory=dict)
+    searches: dict[SearchRequest, SearchResult] = field(default_factory=dict)
+
+    def to(self, requests: Requests) -> Answers:
+        """Those of the answers that some requests ask for."""
+        return Answers(
+            {request: self.quotes[request] for request in requests.quotes & self.quotes.keys()},
+            {request: self.paths[request] for request in requests.paths & self.paths.keys()},
+            {path: self.texts[path] for path in requests.texts & self.texts.keys()},
+            {each: self.searches[each] for each in requests.searches & self.searches.keys()},
+        )
+
+    def update(self, other: Answers) -> None:
+        """Take over further answers."""
+        self.quotes.update(other.quotes)
+        self.paths.update(other.paths)
+        self.texts.update(other.texts)
+        self.searches.update(other.searches)
 
 
 def resolve(requests: Requests, reader: SourceReader, encoding: str) -> Answers:
@@ -78,7 +105,7 @@ def resolve(requests: Requests, reader: SourceReader, encoding: str) -> Answers:
 
 
 class _Pass:
-    """One pass over one source; holds the decoded files until its missing quotes are explained."""
+    """One pass over one source; holds the quoted files until its missing quotes are explained."""
 
     def __init__(self, reader: SourceReader, encoding: str) -> None:
         self.reader = reader
@@ -86,11 +113,12 @@ class _Pass:
         self.texts: dict[str, SourceText] = {}
         self.failures: dict[str, Finding] = {}
         self.blob_ids: dict[str, str] = {}
+        self.searches: dict[SearchRequest, Search] = {}
 
     def run(self, requests: Requests) -> Answers:
         quoted = {request.path for request in requests.quotes}
         ranged = {request.path for request in requests.paths if request.lines}
-        self._read(sorted(quoted | ranged))
+        self._read(quoted | ranged | requests.texts, requests.searches)
         answers = Answers()
         absent: list[QuoteRequest] = []
         for request in sorted(requests.quotes, key=_quote_order):
@@ -102,14 +130,38 @@ class _Pass:
         answers.quotes.update(self._explain(absent))
         for path_request in sorted(requests.paths, key=_path_order):
             answers.paths[path_request] = self._check_path(path_request)
+        for path in sorted(requests.texts):
+            answers.texts[path] = self.texts[path].text if path in self.texts else None
+        for search_request, search in self.searches.items():
+            answers.searches[search_request] = search.result()
         return answers
 
-    def _read(self, paths: Sequence[str]) -> None:
-        for path, blob in self.reader.blobs(paths):
+    def _read(self, texts: set[str], requests: set[SearchRequest]) -> None:
+        """Read each blob once: for the searches, which let go of it, and to be kept as text."""
+        searching = self._searching(requests)
+        for path, blob in self.reader.blobs(sorted(texts | searching.keys())):
+            if path in searching:
+                look_at(searching[path], path, blob, self.encoding)
+            if path not in texts:
+                continue
             if isinstance(blob, NoBlob):
                 self.failures[path] = _no_blob(path, blob)
             else:
                 self._decode(path, blob)
+
+    def _searching(self, requests: set[SearchRequest]) -> dict[str, list[Search]]:
+        """Which searches look into which file."""
+        matching = {
+            glob: self.reader.glob([glob])
+            for glob in {glob for request in requests for glob in request.globs}
+        }
+        searching: dict[str, list[Search]] = {}
+        for request in sorted(requests):
+            empty = [glob for glob in request.globs if not matching[glob]]
+            self.searches[request] = search = Search(request, empty)
+            for path in {path for glob in request.globs for path in matching[glob]}:
+                searching.setdefault(path, []).append(search)
+        return searching
 
     def _decode(self, path: str, blob: Blob) -> None:
         self.blob_ids[path] = blob.oid
@@ -365,4 +417,9 @@ def _path_order(request: PathRequest) -> tuple[str, int]:
 
 def missing_requests(requests: Requests, known: Answers) -> Requests:
     """Those requests that ``known`` does not answer yet."""
-    return Requests(requests.quotes - known.quotes.keys(), requests.paths - known.paths.keys())
+    return Requests(
+        requests.quotes - known.quotes.keys(),
+        requests.paths - known.paths.keys(),
+        requests.texts - known.texts.keys(),
+        requests.searches - known.searches.keys(),
+    )

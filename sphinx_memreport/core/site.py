@@ -6,27 +6,33 @@ Built anew in every build from values that the environment keeps; holds no state
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from sphinx_memreport.core.ids import anchor
+from sphinx_memreport.core.ids import Kind, anchor
 from sphinx_memreport.core.models import (
+    Amendment,
+    Annotation,
     Evidence,
     Finding,
+    Layer,
     PathReference,
     PathVerdict,
+    Profile,
     Record,
     Reference,
     ReportRules,
     Resolution,
+    SearchResult,
     SourceRules,
     Status,
     Supplied,
 )
-from sphinx_memreport.core.registry import Registry
+from sphinx_memreport.core.registry import DocumentFacts, Registry
 from sphinx_memreport.core.resolve import Answers, PathRequest, QuoteRequest, Requests
+from sphinx_memreport.core.search import Plan, PlannedSearch, plan
 
 #: A record or source ID in its report.
 Key = tuple[str, str]
@@ -49,6 +55,7 @@ class Target(NamedTuple):
     id: str
     docname: str | None = None
     label: str = ""
+    superseded_by: tuple[str, ...] = ()
 
     @property
     def anchor(self) -> str:
@@ -57,7 +64,7 @@ class Target(NamedTuple):
 
 
 class Citation(NamedTuple):
-    """Who cites a record: another record, or the text of a section."""
+    """Who cites a record: another record, an annotation, or the text of a section."""
 
     docname: str
     record: str | None
@@ -70,11 +77,19 @@ class Verdicts:
 
     :param answers: by fingerprint of a source.
     :param unavailable: sources that could not be read, with the reason.
+    :param layer_of: the layer that a report gives to a path of a source of its (None: the only
+        file of a capture), by slug and source ID.
     """
 
-    def __init__(self, answers: Mapping[str, Answers], unavailable: Mapping[Key, Finding]) -> None:
+    def __init__(
+        self,
+        answers: Mapping[str, Answers],
+        unavailable: Mapping[Key, Finding],
+        layer_of: Callable[[str, str, str | None], Layer | None] = lambda *_: None,
+    ) -> None:
         self.answers = answers
         self.unavailable = unavailable
+        self.layer_of = layer_of
 
     def quote(self, report: str, source: SourceRules, request: QuoteRequest) -> Resolution:
         """The verdict on a quote; unverified when its source cannot be read."""
@@ -90,9 +105,25 @@ class Verdicts:
             return None
         return self.answers[source.fingerprint].paths.get(request)
 
+    def search(self, report: str, search: PlannedSearch) -> SearchResult | None:
+        """What a search came to, or None when its source cannot be read."""
+        source = search.source
+        if (report, source.id) in self.unavailable or source.fingerprint not in self.answers:
+            return None
+        return self.answers[source.fingerprint].searches.get(search.request)
+
+    def text(self, source: SourceRules, path: str) -> str | None:
+        """The whole text of a file, where it was asked for and can be shown."""
+        answers = self.answers.get(source.fingerprint)
+        return answers.texts.get(path) if answers else None
+
 
 class Site:
-    """Answers what pages and checks ask about all documents together."""
+    """Answers what pages and checks ask about all documents together.
+
+    :param elsewhere: qualified IDs that other sites declare, by the name that this site knows
+        each of them by.
+    """
 
     def __init__(
         self,
@@ -100,11 +131,13 @@ class Site:
         reports: Mapping[str, ReportRules],
         titles: Mapping[str, str],
         verdicts: Verdicts | None = None,
+        elsewhere: Mapping[str, Collection[str]] | None = None,
     ) -> None:
         self.registry = registry
         self.reports = reports
         self.titles = titles
         self.verdicts = verdicts or Verdicts({}, {})
+        self.elsewhere = elsewhere or {}
 
     # --- declarations ---------------------------------------------------------------------
 
@@ -141,6 +174,15 @@ class Site:
                 found[slug] = facts.docname
         return found
 
+    @cached_property
+    def profiles(self) -> dict[str, list[Profile]]:
+        """The profiles of each report, by slug, in the order of documents and lines."""
+        found: dict[str, list[Profile]] = defaultdict(list)
+        for facts in self.registry:
+            for profile in facts.profiles:
+                found[profile.report].append(profile)
+        return {slug: found[slug] for slug in sorted(found) if slug in self.reports}
+
     def record(self, report: str, record_id: str) -> Record | None:
         """The first declaration of a record."""
         found = self.declarations.get((report, record_id))
@@ -154,12 +196,17 @@ class Site:
                 return Target(TargetKind.NOTHING, report, target_id)
             return Target(TargetKind.SOURCE, report, target_id, self.registers.get(report))
         record = self.record(report, target_id)
+        successors = self.successors(report, target_id)
         if record:
-            return Target(TargetKind.RECORD, report, target_id, record.docname, record.label)
+            return Target(
+                TargetKind.RECORD, report, target_id, record.docname, record.label, successors
+            )
         entries = self.supplied.get((report, target_id))
         if entries:
             entry = entries[0]
-            return Target(TargetKind.SUPPLIED, report, target_id, entry.docname, entry.label)
+            return Target(
+                TargetKind.SUPPLIED, report, target_id, entry.docname, entry.label, successors
+            )
         return Target(TargetKind.NOTHING, report, target_id)
 
     def ids(self, report: str) -> list[str]:
@@ -178,19 +225,37 @@ class Site:
                 found[reference.report, reference.target].append(reference)
         return dict(found)
 
-    def cited_from(self, report: str, record_id: str) -> list[Key]:
-        """The records that a record cites, each once, in the order of its text."""
-        return list(self._cited_from.get((report, record_id), {}))
+    def cited_from(self, report: str, record_id: str, option: str | None = None) -> list[Key]:
+        """The records that a record cites, each once, in the order of its text.
+
+        :param option: only those that stand in this option.
+        """
+        return _distinct(
+            reference
+            for reference in self._references_in.get((report, record_id), [])
+            if option in (None, reference.option)
+        )
+
+    def cited_in(self, annotation: Annotation) -> list[Key]:
+        """The records that an annotation cites besides its own, in the order of its text."""
+        return _distinct(
+            reference
+            for reference in self.registry.facts(annotation.docname).references
+            if reference.annotation == annotation.anchor and _cites_another(reference)
+        )
 
     @cached_property
-    def _cited_from(self) -> dict[Key, dict[Key, None]]:
-        found: dict[Key, dict[Key, None]] = defaultdict(dict)
+    def _references_in(self) -> dict[Key, list[Reference]]:
+        """References to other records by the record whose own text they stand in."""
+        found: dict[Key, list[Reference]] = defaultdict(list)
         for facts in self.registry:
             for reference in facts.references:
                 citing = (facts.report or "", reference.record or "")
                 cited = (reference.report, reference.target)
-                if reference.record and cited != citing and not cited[1].startswith("SRC-"):
-                    found[citing][cited] = None
+                if reference.annotation or not reference.record:
+                    continue
+                if cited != citing and not reference.target.startswith("SRC-"):
+                    found[citing].append(reference)
         return dict(found)
 
     @cached_property
@@ -212,6 +277,9 @@ class Site:
         return list(citations)
 
     def _citation(self, reference: Reference) -> Citation:
+        if reference.annotation:
+            label = f"annotation on {reference.record}"
+            return Citation(reference.docname, None, reference.annotation, label)
         if reference.record:
             report = self.report_of(reference.docname) or reference.report
             record = self.record(report, reference.record)
@@ -225,12 +293,90 @@ class Site:
         facts = self.registry.documents.get(docname)
         return facts.report if facts else None
 
+    # --- annotations and amendments -------------------------------------------------------
+
+    @cached_property
+    def annotations(self) -> dict[Key, list[Annotation]]:
+        """The annotations of each record, in the order of documents and lines."""
+        found: dict[Key, list[Annotation]] = defaultdict(list)
+        for facts in self.registry:
+            for annotation in facts.annotations:
+                found[annotation.report, annotation.target].append(annotation)
+        return dict(found)
+
+    @cached_property
+    def amendments(self) -> dict[Key, list[Amendment]]:
+        """The amendments of each record."""
+        found: dict[Key, list[Amendment]] = defaultdict(list)
+        for facts in self.registry:
+            for amendment in facts.amendments:
+                found[amendment.report, amendment.target].append(amendment)
+        return dict(found)
+
+    def successors(self, report: str, record_id: str) -> tuple[str, ...]:
+        """The IDs that supersede a record."""
+        found = self.amendments.get((report, record_id), [])
+        named = (each for amendment in found for each in amendment.superseded_by)
+        return tuple(dict.fromkeys(each for each in named if each != record_id))
+
+    @cached_property
+    def predecessors(self) -> dict[Key, list[str]]:
+        """The IDs that each record supersedes."""
+        found: dict[Key, list[str]] = defaultdict(list)
+        for report, record_id in self.amendments:
+            for successor in self.successors(report, record_id):
+                found[report, successor].append(record_id)
+        return dict(found)
+
+    # --- searches -------------------------------------------------------------------------
+
+    def plan(self, statement: Record | Annotation) -> Plan:
+        """The searches that a record, or what is added to it, rests on."""
+        rules = self.reports.get(statement.report)
+        searched, pattern = statement.field("searched") or "", statement.field("pattern") or ""
+        if statement.kind is not Kind.ABSENCE or rules is None:
+            return Plan([], [])
+        if not searched.strip() or not pattern.strip():
+            return Plan([], [])
+        return plan(rules, searched, pattern, regex=statement.field("regex") is not None)
+
+    def search_results(
+        self, statement: Record | Annotation
+    ) -> list[tuple[PlannedSearch, SearchResult | None]]:
+        """The searches of a statement, with what each came to (None: not known)."""
+        return [
+            (search, self.verdicts.search(statement.report, search))
+            for search in self.plan(statement).searches
+        ]
+
+    def searches_in(
+        self, facts: DocumentFacts
+    ) -> Iterator[tuple[str, PlannedSearch, SearchResult | None]]:
+        """Report, search and result of all that a document rests on."""
+        statements: list[Record | Annotation] = [*facts.records, *facts.annotations]
+        for statement in statements:
+            for search, result in self.search_results(statement):
+                yield statement.report, search, result
+
     # --- evidence -------------------------------------------------------------------------
 
     def source_of(self, item: Evidence | PathReference) -> SourceRules | None:
         """The source that a piece of evidence or a path names, None when there is none."""
         rules = self.reports.get(item.report)
+        if rules and isinstance(item, PathReference) and not item.source:
+            return rules.only_tree
         return rules.source(item.source) if rules else None
+
+    def layer(self, evidence: Evidence) -> Layer | None:
+        """What a piece of evidence can establish: as its author says, else as configured.
+
+        Contract, section 2: the layer of the capture, or the first layer of the git source with
+        a glob that matches the path.
+        """
+        source = self.source_of(evidence)
+        if evidence.layer or source is None:
+            return evidence.layer
+        return self.verdicts.layer_of(evidence.report, source.id, evidence.path)
 
     def resolution(self, evidence: Evidence) -> Resolution:
         """The verdict on a piece of evidence."""
@@ -256,28 +402,47 @@ class Site:
     def _evidence_of(self) -> dict[Key, list[Evidence]]:
         found: dict[Key, list[Evidence]] = defaultdict(list)
         for evidence in self.evidence():
-            backed = {*([evidence.record] if evidence.record else []), *evidence.supports}
+            own = evidence.record if evidence.annotation is None else None
+            backed = {*([own] if own else []), *evidence.supports}
             for record_id in backed:
                 found[evidence.report, record_id].append(evidence)
         return dict(found)
 
     def evidence_of(self, report: str, record_id: str) -> list[Evidence]:
-        """The evidence that stands in a record or says that it supports it."""
+        """The evidence that stands in a record or says that it supports it.
+
+        What stands in an annotation backs another analyst's words, not the record.
+        """
         return self._evidence_of.get((report, record_id), [])
 
-    def requests(self) -> dict[str, Requests]:
-        """What must be found out, by fingerprint of the source."""
+    def requests(self, *, whole_files: bool = False) -> dict[str, Requests]:
+        """What must be found out, by fingerprint of the source.
+
+        :param whole_files: whether the whole text of every quoted file is wanted as well.
+        """
         found: dict[str, Requests] = defaultdict(Requests)
         for facts in self.registry:
             for evidence in facts.evidence:
                 source = self.source_of(evidence)
                 if source and (request := quote_request(evidence, source)):
                     found[source.fingerprint].quotes.add(request)
+                    if whole_files:
+                        found[source.fingerprint].texts.add(request.path)
+            for _, planned, _ in self.searches_in(facts):
+                found[planned.source.fingerprint].searches.add(planned.request)
             for path in facts.paths:
                 source = self.source_of(path)
                 if source and source.kind == "git":
                     found[source.fingerprint].paths.add(path_request(path))
         return dict(found)
+
+
+def _distinct(references: Iterable[Reference]) -> list[Key]:
+    return list(dict.fromkeys((each.report, each.target) for each in references))
+
+
+def _cites_another(reference: Reference) -> bool:
+    return reference.target != reference.record and not reference.target.startswith("SRC-")
 
 
 def quote_request(evidence: Evidence, source: SourceRules) -> QuoteRequest | None:

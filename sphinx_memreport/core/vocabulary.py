@@ -38,6 +38,10 @@ class Option(NamedTuple):
     required: bool = False
     reasoned: bool = False
 
+    def text(self, written: str) -> str:
+        """A value without blanks at its ends, which in a pattern are part of it."""
+        return written.strip("\n" if self.type is OptionType.VERBATIM else None)
+
 
 class RecordType(NamedTuple):
     """A kind of record and the directive that declares it."""
@@ -222,7 +226,21 @@ def check_options(type: RecordType, options: Mapping[str, str], *, partial: bool
     for option in type.options:
         if option.name in options:
             faults.extend(_check_value(option, options[option.name].strip()))
+    if type.kind is Kind.ABSENCE:
+        faults.extend(_half_a_search(options))
     return faults
+
+
+def _half_a_search(options: Mapping[str, str]) -> Iterable[Fault]:
+    """``pattern`` and ``searched`` go together (contract, section 3.6)."""
+    missing = [name for name in ("pattern", "searched") if not options.get(name, "").strip()]
+    if missing and options.keys() & {"pattern", "searched", "regex"}:
+        names = "', '".join(missing)
+        yield Fault(
+            Code.MISSING_FIELD,
+            f"a search needs 'pattern' and 'searched'; missing here: '{names}'",
+            f"add a line ':{missing[0]}: …'",
+        )
 
 
 def _missing(type: RecordType, options: Mapping[str, str]) -> Iterable[Fault]:

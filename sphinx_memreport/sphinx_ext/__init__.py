@@ -17,6 +17,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     from sphinx_memreport.sphinx_ext.directives import setup_directives
     from sphinx_memreport.sphinx_ext.domain import MemDomain
     from sphinx_memreport.sphinx_ext.events import BuildEvents
+    from sphinx_memreport.sphinx_ext.export import setup_export
     from sphinx_memreport.sphinx_ext.needs import setup_needs
     from sphinx_memreport.sphinx_ext.nodes import setup_nodes
     from sphinx_memreport.sphinx_ext.options import setup_options
@@ -32,6 +33,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     setup_roles(app)
     setup_transforms(app)
     setup_style(app)
+    setup_export(app)
     BuildEvents(app)
     return {
         "version": __version__,

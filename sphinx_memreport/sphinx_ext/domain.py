@@ -118,6 +118,8 @@ class MemDomain(Domain):
         if found.docname is None:
             return cast("nodes.reference", contnode)
         contnode["classes"] += ["mem", f"mem-{found.kind}"]
+        if found.superseded_by:
+            contnode["classes"].append("mem-superseded")
         reference = make_refnode(
             builder, fromdocname, found.docname, found.anchor, contnode, self._tooltip(found)
         )
@@ -145,6 +147,10 @@ class MemDomain(Domain):
         return [("mem:record", reference)]
 
     def _tooltip(self, target: Target) -> str:
+        superseded = f"; superseded by {', '.join(target.superseded_by)}"
+        return self._name_of(target) + (superseded if target.superseded_by else "")
+
+    def _name_of(self, target: Target) -> str:
         if target.kind is TargetKind.RECORD:
             record = self.site.record(target.report, target.id)
             kind = TYPE_OF_KIND[record.kind].title if record else ""

@@ -9,31 +9,36 @@ source-read          the facts of a document begin
 (reading)            directives and transforms note records, evidence, references
 env-updated          sources are opened, quotes located, checks run; pages that show
                      something that changed are returned, so that they are written
+html-page-context    the previews of what a page links to are put into it
 html-collect-pages   the pages of quoted files
-build-finished       problems are said, the exit status is set
+build-finished       problems are said, data is written, the exit status is set
 ===================  ================================================================
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sphinx_memreport.config import Ownership, Report
 from sphinx_memreport.core.checks import check_site
-from sphinx_memreport.core.ids import need_id
+from sphinx_memreport.core.ids import annotation_need_id, need_id
 from sphinx_memreport.core.models import Status
 from sphinx_memreport.core.problems import Severity
 from sphinx_memreport.core.site import Site
 from sphinx_memreport.sphinx_ext.directives import OWN_DIRECTIVES
+from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT
 from sphinx_memreport.sphinx_ext.domain import MemDomain, mem_domain
+from sphinx_memreport.sphinx_ext.export import write_data
+from sphinx_memreport.sphinx_ext.intersphinx import ids_of_other_sites
 from sphinx_memreport.sphinx_ext.logging import ParserMessages, say
 from sphinx_memreport.sphinx_ext.needs import Link, pages_showing_needs, update_needs
 from sphinx_memreport.sphinx_ext.options import settings_of, site_config_of
 from sphinx_memreport.sphinx_ext.pages import collect_source_pages
+from sphinx_memreport.sphinx_ext.previews import add_previews
 from sphinx_memreport.sphinx_ext.shown import digest
-from sphinx_memreport.sphinx_ext.transforms.mentions import SOURCE_TEXT
 from sphinx_memreport.verify import rules_of, verify
 
 if TYPE_CHECKING:
@@ -51,6 +56,7 @@ class BuildEvents:
             ("env-get-outdated", self._outdated, 500),
             ("source-read", self._begin_document, 900),
             ("env-updated", self._verify, 400),
+            ("html-page-context", add_previews, 500),
             ("html-collect-pages", collect_source_pages, 500),
             ("build-finished", self._finish, 500),
         ):
@@ -92,10 +98,12 @@ class BuildEvents:
         domain = mem_domain(env)
         rules = rules_of(domain.config)
         titles = {name: title.astext() for name, title in env.titles.items()}
-        asked = Site(domain.registry, rules, titles).requests()
+        whole_files = self._settings.source_pages == "full"
+        asked = Site(domain.registry, rules, titles).requests(whole_files=whole_files)
         verdicts, keep = verify(domain.config, asked, domain.answers)
         domain.data["answers"] = keep
-        domain.site = Site(domain.registry, rules, titles, verdicts)
+        elsewhere = ids_of_other_sites(env)
+        domain.site = Site(domain.registry, rules, titles, verdicts, elsewhere)
         domain.problems = check_site(domain.site, self._settings.severity, str(domain.config.path))
         changed = self._changed_pages(domain)
         update_needs(env, *need_updates(domain.site))
@@ -117,7 +125,8 @@ class BuildEvents:
         problems = mem_domain(app.env).problems
         for problem in problems:
             say(problem)
-        if any(problem.severity is Severity.ERROR for problem in problems):
+        written = write_data(app, self._settings)
+        if not written or any(problem.severity is Severity.ERROR for problem in problems):
             app.statuscode = 1
 
 
@@ -143,5 +152,15 @@ def need_updates(
         links[own] = {
             Link.PART_OF: [need_id(report, record.part_of)] if record.part_of else [],
             Link.CITES: [need_id(*key) for key in site.cited_from(report, record_id)],
+            Link.COUNTERPART: [
+                need_id(*key) for key in site.cited_from(report, record_id, "counterpart")
+            ],
         }
+    for report, record_id in site.amendments:
+        links.setdefault(need_id(report, record_id), {})[Link.SUPERSEDED_BY] = [
+            need_id(report, successor) for successor in site.successors(report, record_id)
+        ]
+    for each in chain.from_iterable(site.annotations.values()):
+        own = annotation_need_id(each.report, each.docname, each.anchor)
+        links[own] = {Link.CITES: [need_id(*key) for key in site.cited_in(each)]}
     return values, links

@@ -39,8 +39,20 @@ class FenceScanner:
         self._parser.core.ruler.enableOnly(["normalize", "block"])
         self._containers = containers
 
-    def scan(self, text: str, offset: int = 0) -> Iterator[OpenFence]:
-        """Yield the unclosed fences of a document; ``offset`` is the line above its first."""
+    def scan(self, text: str) -> Iterator[OpenFence]:
+        """Yield the unclosed fences of a document.
+
+        Behind one of them, a fence without a name is most likely the end of another that was
+        closed early: a consequence of the first mistake, and not said again.
+        """
+        first = True
+        for fence in self._scan(text, 0):
+            if first or fence.text.strip("`~:"):
+                yield fence
+            first = False
+
+    def _scan(self, text: str, offset: int) -> Iterator[OpenFence]:
+        """``offset`` is the number of the line above the first one of ``text``."""
         if not _OPENING.search(text):
             return
         lines = text.split("\n")
@@ -51,7 +63,7 @@ class FenceScanner:
             if not _closes(lines[end - 1], token.markup, alone=end - 1 > start):
                 yield OpenFence(offset + start + 1, lines[start].strip())
             elif self._is_container(token.info):
-                yield from self.scan(token.content, offset + start + 1)
+                yield from self._scan(token.content, offset + start + 1)
 
     def _is_container(self, info: str) -> bool:
         match = _DIRECTIVE.match(info.strip())

@@ -12,11 +12,15 @@ from docutils import nodes
 from docutils.parsers.rst import directives, roles
 from sphinx.util import logging
 
+from sphinx_memreport.core.models import Record
 from sphinx_memreport.core.nearest import nearest_names
 from sphinx_memreport.core.problems import Code, Problem, Severity
+from sphinx_memreport.core.vocabulary import RECORD_TYPES
+from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
 
     from sphinx_memreport.sphinx_ext.domain import MemDomain
 
@@ -56,6 +60,8 @@ _UNKNOWN_ROLE = re.compile(r"Unknown interpreted text role [\"'](?P<name>[^\"']*
 _REST_FAILURE = re.compile(r'Error in "(?P<name>[^"]+)" directive:\s*(?P<why>[^\n]*)', re.DOTALL)
 _MYST_FAILURE = re.compile(r"Directive '(?P<name>[^']+)':? (?P<why>[^\n]*)")
 _MYST_OPTION = re.compile(r"'(?P<name>[^']+)': ")
+
+_REST_RECORD = re.compile(r"\s*\.\. (?P<directive>mem\w+)::\s+(?P<id>[^\s—–]+)")
 
 #: The loggers through which MyST and docutils say what they could not parse.
 _LOGGERS = ("sphinx.myst_parser.warnings_", "sphinx.sphinx.util.docutils")
@@ -100,6 +106,8 @@ class ParserMessages(std_logging.Filter):
         code, message, fix = found
         if code is not None:
             domain.note(code, _line(record), message, docname=docname, fix=fix)
+        if code is Code.SWALLOWED_TEXT:
+            _declare_anyway(domain, app.env, docname, _line(record))
         return False
 
     def _problem(self, message: str) -> tuple[Code | None, str, str] | None:
@@ -123,6 +131,26 @@ def _unknown(what: str, name: str, known: list[str]) -> tuple[Code, str, str]:
         f"did you mean {' or '.join(near)}?" if near else f"define the {what}, or write it as text"
     )
     return Code.UNKNOWN_DIRECTIVE, f"nothing defines the {what} '{name}'", fix
+
+
+def _declare_anyway(domain: MemDomain, env: BuildEnvironment, docname: str, line: int) -> None:
+    """Count the record of a broken reST directive as declared: one mistake, one problem."""
+    lines = str(env.temp_data.get(SOURCE_TEXT, "")).split("\n")
+    match = _REST_RECORD.match(lines[line - 1]) if line <= len(lines) else None
+    kinds = {type.directive: type.kind for type in RECORD_TYPES}
+    facts = domain.facts(docname)
+    if match and match["directive"] in kinds and facts.report:
+        facts.records.append(
+            Record(
+                report=facts.report,
+                id=match["id"],
+                kind=kinds[match["directive"]],
+                label="",
+                docname=docname,
+                line=line,
+                member=facts.member,
+            )
+        )
 
 
 def _known_directives(own: frozenset[str]) -> list[str]:

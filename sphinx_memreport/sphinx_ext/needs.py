@@ -37,7 +37,7 @@ from sphinx_needs.need_item import NeedItem
 
 from sphinx_memreport.core import ids
 from sphinx_memreport.core.ids import Kind
-from sphinx_memreport.core.models import Record, Supplied
+from sphinx_memreport.core.models import Annotation, Record, Supplied
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +49,7 @@ class Link(StrEnum):
     SUPERSEDED_BY = "mem_superseded_by"
     CITES = "mem_cites"
     COUNTERPART = "mem_counterpart"
+    ANNOTATES = "mem_annotates"
 
 
 class _TypeStyle(NamedTuple):
@@ -60,6 +61,7 @@ class _TypeStyle(NamedTuple):
 
 
 _SUPPLIED_TYPE = "mem_supplied"
+_ANNOTATION_TYPE = "mem_annotation"
 _TYPES = {
     "mem_component": _TypeStyle("Component", "#CFE2F3", "component"),
     "mem_object": _TypeStyle("Operative object", "#D9EAD3", "database"),
@@ -68,6 +70,7 @@ _TYPES = {
     "mem_absence": _TypeStyle("Evidenced absence", "#E0E0E0", "card"),
     "mem_authority": _TypeStyle("Behavioral-authority path", "#F9CB9C", "hexagon"),
     _SUPPLIED_TYPE: _TypeStyle("Supplied record", "#F5F5F5", "agent"),
+    _ANNOTATION_TYPE: _TypeStyle("Annotation", "#FFFFFF", "file"),
 }
 
 # Outgoing and incoming title, and a color with a contrast of at least 3 on white and on black.
@@ -76,6 +79,7 @@ _LINKS = {
     Link.SUPERSEDED_BY: ("superseded by", "supersedes", "#C2551B"),
     Link.CITES: ("cites", "cited by", "#2F7FB8"),
     Link.COUNTERPART: ("counterpart", "counterpart of", "#8A63B8"),
+    Link.ANNOTATES: ("annotates", "annotated by", "#3F8A4E"),
 }
 
 _FieldType = Literal["string", "integer", "array"]
@@ -95,8 +99,11 @@ _ROUTE_STATUSES = ("implementation", "operation", "guarantee")
 
 # Well-formed IDs only; sphinx-needs matches at the start, hence the dollar.
 _NEED_ID = (
-    rf"^{ids.REPORT_SLUG.pattern}:(?:{'|'.join(ids.Prefix)})-(?:{'|'.join(Kind)})"
-    rf"-(?:{ids.NAMED.pattern}|{ids.NUMBERED.pattern})$"
+    rf"^{ids.REPORT_SLUG.pattern}:(?:"
+    rf"(?:{'|'.join(ids.Prefix)})-(?:{'|'.join(Kind)})"
+    rf"-(?:{ids.NAMED.pattern}|{ids.NUMBERED.pattern})"
+    r"|[A-Za-z0-9_:-]+:on-[a-z0-9-]+"  # annotations
+    r")$"
 )
 
 # Files that sphinx-needs writes beside the pages.
@@ -222,23 +229,43 @@ def _add_note(
     fields: dict[str, Any],
 ) -> _Note:
     need_id = ids.need_id(declared.report, declared.id)
+    # Graphviz refuses an empty title.
+    return _add(env, need_id, declared.id, declared, need_type, label or declared.id, fields)
+
+
+def add_annotation_need(env: BuildEnvironment, annotation: Annotation) -> None:
+    """Note an annotation, as a need of its own that is linked to the annotated record."""
+    need_id = ids.annotation_need_id(annotation.report, annotation.docname, annotation.anchor)
+    title = f"On {annotation.target}"
+    fields: dict[str, Any] = {"mem_member": str(annotation.member) if annotation.member else None}
+    note = _add(env, need_id, annotation.target, annotation, _ANNOTATION_TYPE, title, fields)
+    note.links = {Link.ANNOTATES: [ids.need_id(annotation.report, annotation.target)]}
+
+
+def _add(
+    env: BuildEnvironment,
+    need_id: str,
+    record_id: str,
+    place: Record | Supplied | Annotation,
+    need_type: str,
+    title: str,
+    fields: dict[str, Any],
+) -> _Note:
     # Lists and numbers are given even when empty: a default would be deep-copied for each need.
     fields = {
-        "mem_report": declared.report,
-        "mem_record": declared.id,
+        "mem_report": place.report,
+        "mem_record": record_id,
         "mem_form": [],
         "mem_quotes": 0,
         "mem_verified": 0,
         **fields,
     }
-    # Graphviz refuses an empty title.
-    title = label or declared.id
-    note = _Note(need_id, need_type, title, declared.docname, declared.line, fields)
+    note = _Note(need_id, need_type, title, place.docname, place.line, fields)
     try:
-        fields["mem_kind"] = ids.parse_record_id(declared.id).kind.name.lower()
+        fields["mem_kind"] = ids.parse_record_id(record_id).kind.name.lower()
     except ValueError:
         return note
-    _notes(env).setdefault(declared.docname, []).append(note)
+    _notes(env).setdefault(place.docname, []).append(note)
     return note
 
 

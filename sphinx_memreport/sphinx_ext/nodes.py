@@ -21,12 +21,36 @@ class record_relations(nodes.General, nodes.Element):  # noqa: N801
     """What is known of the record ``target`` elsewhere: who cites it, its parts …"""
 
 
+class record_standing(nodes.General, nodes.Element):  # noqa: N801
+    """Whether the record ``target`` is superseded."""
+
+
+class search_report(nodes.General, nodes.Element):  # noqa: N801
+    """What the search of the record, or ``annotation``, ``number`` of its document came to."""
+
+
 class member_header(nodes.General, nodes.Element):  # noqa: N801
     """System, run, pins and counts of the report ``report``."""
 
 
 class source_register(nodes.General, nodes.Element):  # noqa: N801
     """The sources of the report ``report``."""
+
+
+class record_list(nodes.General, nodes.Element):  # noqa: N801
+    """The records that view ``number`` of the document asks for."""
+
+
+class evidence_overview(nodes.General, nodes.Element):  # noqa: N801
+    """What stands behind the records that view ``number`` of the document asks for."""
+
+
+class profile_comparison(nodes.General, nodes.Element):  # noqa: N801
+    """The profiles that view ``number`` of the document asks for, side by side."""
+
+
+class record_graph(nodes.General, nodes.Element):  # noqa: N801
+    """The records and relations that view ``number`` of the document asks for."""
 
 
 class path_reference(nodes.Inline, nodes.TextElement):  # noqa: N801
@@ -36,8 +60,14 @@ class path_reference(nodes.Inline, nodes.TextElement):  # noqa: N801
 PLACEHOLDERS: tuple[type[nodes.Element], ...] = (
     evidence_block,
     record_relations,
+    record_standing,
+    search_report,
     member_header,
     source_register,
+    record_list,
+    evidence_overview,
+    profile_comparison,
+    record_graph,
     path_reference,
 )
 

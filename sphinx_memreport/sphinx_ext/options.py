@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
-# What has to be read again when a setting changes; problems are always said anew.
-_REBUILD: dict[str, Literal["", "env"]] = {"autolink": "env"}
+# What has to be read or written again when a setting changes; problems are always said anew.
+_REBUILD: dict[str, Literal["", "html", "env"]] = {"autolink": "env", "source_pages": "html"}
 
 
 def setup_options(app: Sphinx) -> None:

@@ -1,51 +1,63 @@
-"""Pages about quoted files: the passages in their place, and who rests on them."""
+"""Pages about quoted files: the passages in their place, and who rests on them.
+
+They belong to no document, so they are put together as HTML here. Every name, line and label is
+escaped: a page's ``title`` and ``body`` stand in Sphinx's templates as they are.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from sphinx.builders.html import StandaloneHTMLBuilder
 
-from sphinx_memreport.core.models import Evidence, Resolution, Status
-from sphinx_memreport.core.quotes import mark_invisible
+from sphinx_memreport.config import GitSource
+from sphinx_memreport.core.models import Evidence, LineRange, Resolution, Status
+from sphinx_memreport.core.site import TargetKind
+from sphinx_memreport.permalinks import permalink
+from sphinx_memreport.sphinx_ext.passages import (
+    evidence_anchor,
+    language_of,
+    visible_name,
+    visible_text,
+)
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-    from sphinx_memreport.core.site import Site
     from sphinx_memreport.sphinx_ext.domain import MemDomain
 
 #: Folder of the pages in the output.
 _FOLDER = "_memreport"
 #: Builders that write pages which belong to no document.
 _BUILDERS = ("html", "dirhtml")
-_NAME_LIMIT = 120
+_NAME_LIMIT = 80
+#: Characters of a file that a page shows whole.
+_WHOLE_LIMIT = 1_000_000
 
 
 def source_page_name(report: str, source_id: str, path: str) -> str:
-    """The page of a file: safe as a file name and in a URL, whatever the path is made of."""
-    parts = [_safe_name(part) for part in path.split("/")] if path else ["capture"]
-    return "/".join([_FOLDER, report, source_id.lower(), *parts])
+    """The page of a file, safe as a file name and in a URL, whatever the path is made of.
 
-
-def _safe_name(part: str) -> str:
-    # letters, digits and a few marks stay; anything else could mean something to a file system,
-    # a URL or a page template, so the name is then made unique by a hash
-    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in part)
-    if plain == part and plain.strip(".") and len(plain) <= _NAME_LIMIT:
-        return plain
-    digest = hashlib.sha256(part.encode("utf-8", "surrogateescape")).hexdigest()[:12]
-    return f"{plain[:_NAME_LIMIT].lstrip('.')}~{digest}"
+    All pages of a source lie in one folder. The digest keeps apart what a file system, or the
+    builder, would not: names that differ in case only, a file ``a`` and a folder ``a.html``.
+    """
+    readable = re.sub(r"[^a-z0-9.]+", "-", path.lower())[-_NAME_LIMIT:].strip("-.")
+    digest = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return f"{_FOLDER}/{report}/{source_id.lower()}/{readable or 'capture'}-{digest}"
 
 
 def has_source_pages(app: Sphinx) -> bool:
-    """Whether the builder writes pages about quoted files."""
-    return isinstance(app.builder, StandaloneHTMLBuilder) and app.builder.name in _BUILDERS
+    """Whether the builder writes pages about quoted files, and the settings want them."""
+    return (
+        isinstance(app.builder, StandaloneHTMLBuilder)
+        and app.builder.name in _BUILDERS
+        and app.config.memreport_source_pages != "none"
+    )
 
 
 def source_page_uri(
@@ -57,72 +69,179 @@ def source_page_uri(
     return app.builder.get_relative_uri(docname, source_page_name(report, source_id, path))
 
 
+class Passage(NamedTuple):
+    """One piece of evidence and where in the file it was found."""
+
+    evidence: Evidence
+    resolution: Resolution
+    lines: LineRange
+
+
 def collect_source_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Pages for ``html-collect-pages``: one for each quoted file."""
     if not has_source_pages(app):
         return
     domain = cast("MemDomain", app.env.get_domain("mem"))
-    quoted: dict[tuple[str, str, str], list[tuple[Evidence, Resolution]]] = defaultdict(list)
+    for (report, source_id, path), passages in sorted(_quoted_files(domain).items()):
+        page = _SourcePage(app, domain, report, source_id, path, passages)
+        yield page.name, {"title": escape(page.title), "body": page.body()}, "page.html"
+
+
+def _quoted_files(domain: MemDomain) -> dict[tuple[str, str, str], list[Passage]]:
+    quoted: dict[tuple[str, str, str], list[Passage]] = defaultdict(list)
     for evidence in domain.site.evidence():
         resolution = domain.site.resolution(evidence)
         source = domain.site.source_of(evidence)
-        if resolution.status is Status.VERIFIED and source:
-            quoted[evidence.report, source.id, evidence.path or ""].append((evidence, resolution))
-    for (report, source_id, path), passages in sorted(quoted.items()):
-        name = source_page_name(report, source_id, path)
-        title = mark_invisible(path) or source_id
-        body = _body(app, domain.site, name, title, source_id, passages)
-        yield name, {"title": escape(title), "body": body}, "page.html"
+        if resolution.status is Status.VERIFIED and resolution.lines and source:
+            key = evidence.report, source.id, evidence.path or ""
+            quoted[key].append(Passage(evidence, resolution, resolution.lines))
+    return quoted
 
 
-def _body(
-    app: Sphinx,
-    site: Site,
-    page: str,
-    title: str,
-    source_id: str,
-    passages: list[tuple[Evidence, Resolution]],
-) -> str:
-    blocks = [
-        f'<h1 class="memreport-file">{escape(title)}</h1>',
-        f"<p>Excerpts of {escape(source_id)} around what the report quotes.</p>",
-    ]
-    for evidence, resolution in sorted(passages, key=lambda each: _first_line(each[1])):
-        blocks.append(_excerpt(app, site, page, evidence, resolution))
-    return "\n".join(blocks)
+class _SourcePage:
+    """The page of one file."""
+
+    def __init__(
+        self,
+        app: Sphinx,
+        domain: MemDomain,
+        report: str,
+        source_id: str,
+        path: str,
+        passages: list[Passage],
+    ) -> None:
+        self.builder = cast("StandaloneHTMLBuilder", app.builder)
+        self.site = domain.site
+        self.report = domain.config.reports[report]
+        self.source_id = source_id
+        self.path = path
+        self.passages = sorted(passages, key=lambda each: (each.lines.start, each.lines.end))
+        self.whole = self._whole_text() if app.config.memreport_source_pages == "full" else None
+        self.name = source_page_name(report, source_id, path)
+        self.title = visible_name(path) or source_id
+        self.language = passages[0].evidence.lang or language_of(path)
+
+    def _whole_text(self) -> list[str] | None:
+        """The lines of the file; None when it cannot be had or is too long for a page."""
+        source = self.site.reports[self.report.slug].source(self.source_id)
+        text = self.site.verdicts.text(source, self.path) if source else None
+        if text is None or len(text) > _WHOLE_LIMIT:
+            return None
+        return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+
+    def body(self) -> str:
+        """All of the page below the theme's own parts."""
+        quoted = {n for each in self.passages for n in range(each.lines.start, each.lines.end + 1)}
+        blocks = [
+            f'<h1 class="memreport-file">{escape(self.title)}</h1>',
+            f'<p class="memreport-file-about">{self._about()}</p>',
+        ]
+        for run in self._runs():
+            blocks += self._run(run, quoted)
+        return f'<section class="memreport-source-page">{"".join(blocks)}</section>'
+
+    def _about(self) -> str:
+        what = "The whole file" if self.whole is not None else "Excerpts of the file"
+        source = escape(self.source_id)
+        target = self.site.target(self.report.slug, self.source_id)
+        if target.docname is not None:
+            source = self._link(target.docname, target.anchor, self.source_id)
+        report = escape(self.report.system)
+        return f"{what} that the report on {report} quotes as {source}, {self._original()}."
+
+    def _original(self) -> str:
+        source = self.report.sources[self.source_id]
+        if not isinstance(source, GitSource):
+            return f"a frozen copy of {_web_link(source.identity, escape(source.identity))}"
+        url = permalink(source.repository, source.commit, self.path, None, source.permalink)
+        return f"at commit {_web_link(url or '', f'<code>{source.commit[:10]}</code>')}"
+
+    # --- lines ----------------------------------------------------------------------------
+
+    def _runs(self) -> list[dict[int, str]]:
+        """The lines to show, by number, in runs without a gap; overlapping excerpts are one."""
+        lines: dict[int, str] = {}
+        for each in self.passages:
+            excerpt = each.resolution.excerpt
+            if excerpt is not None:
+                lines.update(enumerate(excerpt.text.split("\n"), excerpt.start))
+        if self.whole is not None:
+            lines = dict(enumerate(self.whole, 1))
+        runs: list[dict[int, str]] = []
+        for number in sorted(lines):
+            if not runs or number - 1 not in runs[-1]:
+                runs.append({})
+            runs[-1][number] = lines[number]
+        return runs
+
+    def _run(self, run: dict[int, str], quoted: set[int]) -> Iterator[str]:
+        """One run of lines; who cites a passage is said right above its first line."""
+        notes = {each.lines.start: "" for each in self.passages if each.lines.start in run}
+        for start in notes:
+            notes[start] = self._cited_at(start)
+        code = dict(zip(run, self._highlighted(list(run.values())), strict=True))
+        cuts = sorted({min(run), *notes})
+        yield '<div class="memreport-excerpt">'
+        for cut, end in zip(cuts, [*cuts[1:], max(run) + 1], strict=True):
+            yield notes.get(cut, "")
+            yield '<div class="highlight notranslate"><pre>'
+            for number in range(cut, end):
+                marked = " memreport-quoted" if number in quoted else ""
+                yield (
+                    f'<span class="memreport-line{marked}" id="L{number}">'
+                    f'<a class="linenos" href="#L{number}" tabindex="-1">{number}</a>'
+                    f"{code[number]}\n</span>"
+                )
+            yield "</pre></div>"
+        yield "</div>"
+
+    def _highlighted(self, lines: list[str]) -> list[str]:
+        """Lines as HTML, each complete in itself."""
+        shown = [visible_text(line) for line in lines]
+        html = self.builder.highlighter.highlight_block(
+            "\n".join(shown) + "\n", self.language, {"stripnl": False}, force=True, nowrap=True
+        )
+        found = html.removesuffix("\n").split("\n")
+        # whatever a lexer does to the text, a line keeps its number
+        return found if len(found) == len(lines) else [escape(line) for line in shown]
+
+    # --- who cites a passage --------------------------------------------------------------
+
+    def _cited_at(self, start: int) -> str:
+        """All that cite the passages that begin at a line, by passage."""
+        items: dict[str, dict[str, None]] = defaultdict(dict)
+        for each in self.passages:
+            if each.lines.start == start:
+                unit = "Line" if each.lines.start == each.lines.end else "Lines"
+                items[f"{unit} {each.lines}"].update(dict.fromkeys(self._citing(each.evidence)))
+        rows = (f"<li>{lines}, quoted by {', '.join(who)}</li>" for lines, who in items.items())
+        return f'<ul class="memreport-cited-at">{"".join(rows)}</ul>'
+
+    def _citing(self, evidence: Evidence) -> Iterator[str]:
+        own = evidence.record if evidence.annotation is None else None
+        backed = [*([own] if own else []), *evidence.supports]
+        if evidence.annotation:
+            label = f"annotation on {evidence.record}"
+            yield self._link(evidence.docname, evidence.annotation, label)
+        for record_id in dict.fromkeys(backed):
+            target = self.site.target(evidence.report, record_id)
+            if target.kind is TargetKind.NOTHING or target.docname is None:
+                yield escape(record_id)
+                continue
+            link = self._link(target.docname, target.anchor, target.label or record_id)
+            yield f"{link} <code>{escape(record_id)}</code>" if target.label else link
+        if not backed and not evidence.annotation:
+            title = self.site.titles.get(evidence.docname, evidence.docname)
+            yield self._link(evidence.docname, evidence_anchor(evidence), title)
+
+    def _link(self, docname: str, anchor: str, shown: str) -> str:
+        uri = self.builder.get_relative_uri(self.name, docname)
+        href = escape(f"{uri}#{anchor}")
+        return f'<a class="reference internal" href="{href}">{escape(shown)}</a>'
 
 
-def _first_line(resolution: Resolution) -> tuple[int, int]:
-    lines = resolution.lines
-    return (lines.start, lines.end) if lines else (0, 0)
-
-
-def _excerpt(app: Sphinx, site: Site, page: str, evidence: Evidence, resolution: Resolution) -> str:
-    assert resolution.excerpt is not None
-    assert resolution.lines is not None
-    builder = cast("StandaloneHTMLBuilder", app.builder)
-    from sphinx_memreport.sphinx_ext.render.evidence import language_of
-
-    marked = range(
-        resolution.lines.start - resolution.excerpt.start + 1,
-        resolution.lines.end - resolution.excerpt.start + 2,
-    )
-    code = builder.highlighter.highlight_block(
-        mark_invisible(resolution.excerpt.text),
-        evidence.lang or language_of(evidence.path),
-        force=True,
-        linenos="inline",
-        linenostart=resolution.excerpt.start,
-        hl_lines=list(marked),
-    )
-    target = evidence.record
-    anchor = (target or "").lower()
-    uri = builder.get_relative_uri(page, evidence.docname) + (f"#{anchor}" if anchor else "")
-    record = site.record(evidence.report, target) if target else None
-    label = (record.label if record else "") or target or site.titles.get(evidence.docname, "")
-    return (
-        f'<div class="memreport-excerpt" id="L{resolution.lines.start}">'
-        f"<p>Lines {resolution.lines}, quoted by "
-        f'<a class="reference internal" href="{escape(quote(uri, safe="/#.:?=&%~"))}">'
-        f"{escape(label)}</a></p>\n{code}</div>"
-    )
+def _web_link(url: str, shown: str) -> str:
+    """A link out of the site, around HTML; that alone when the address is not of the web."""
+    if not url.startswith(("https://", "http://")):
+        return shown
+    return f'<a class="reference external" href="{escape(url)}">{shown}</a>'

@@ -58,6 +58,7 @@ class RecordRole(ReferenceRole):
         content = shown_as("", self.title, classes=["xref", "mem"])
         reference = record_reference(report, target, content, explicit=self.has_explicit_title)
         reference["memreport_role"] = True
+        reference["memreport_written"] = self.target.strip()
         self.set_source_info(reference)
         return [reference], []
 
@@ -67,15 +68,23 @@ class SourcePathRole(ReferenceRole):
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Build the placeholder; the reading transform notes the path."""
-        match = _SOURCE_PATH.fullmatch(self.target.strip())
         node = path_reference("", self.title, classes=["memreport-path"])
-        node["path"] = match["path"] if match else self.target
-        node["source"] = (match["source"] or "") if match else ""
-        node["lines"] = None
-        if match and match["start"]:
-            node["lines"] = (int(match["start"]), int(match["end"] or match["start"]))
+        node["source"], node["path"], node["lines"] = split_source_path(self.target)
+        # a path that shows itself is checked as a path; the source ID in it is no mention
+        node["memreport_unscanned"] = not self.has_explicit_title
         self.set_source_info(node)
         return [node], []
+
+
+def split_source_path(text: str) -> tuple[str, str, tuple[int, int] | None]:
+    """Source ID (or nothing), path and lines of a text such as ``SRC-1:path#L12-L20``."""
+    match = _SOURCE_PATH.fullmatch(text.strip())
+    if match is None:
+        return "", text, None
+    lines = None
+    if match["start"]:
+        lines = (int(match["start"]), int(match["end"] or match["start"]))
+    return match["source"] or "", match["path"], lines
 
 
 class RawRole(SphinxRole):

@@ -20,3 +20,4 @@ def setup_style(app: Sphinx) -> None:
 
     app.connect("config-inited", add_static_path, priority=490)
     app.add_css_file("memreport.css")
+    app.add_js_file("memreport.js", loading_method="defer")

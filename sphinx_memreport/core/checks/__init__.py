@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from sphinx_memreport.core.checks import ids, relations, sources
+from sphinx_memreport.core.checks import (
+    absences,
+    additions,
+    contract,
+    ids,
+    profiles,
+    relations,
+    sources,
+    views,
+)
 from sphinx_memreport.core.problems import Code, Problem, Severity, default_severity
 from sphinx_memreport.core.site import Site
 
@@ -27,6 +36,18 @@ _CHECKS: tuple[Callable[[Site], Iterable[Problem]], ...] = (
     sources.evidence_problems,
     sources.path_problems,
     sources.foreign_commits,
+    absences.searches,
+    additions.own_annotations,
+    additions.misplaced_amendments,
+    additions.successors,
+    contract.coverage_rows,
+    contract.stated_fields,
+    contract.carried_evidence,
+    contract.overclaimed_statuses,
+    contract.uncovered_records,
+    profiles.one_for_each_report,
+    profiles.overclaimed_bases,
+    views.unknown_reports,
 )
 
 

@@ -135,12 +135,25 @@ def _dangling(site: Site, report: str, target: str) -> tuple[str, str]:
         proposals.append(f"write {{mem}}`{elsewhere[0]}` for the record of another report")
     if near:
         proposals.append(f"did you mean {_or(near)}?")
+    if external := _external_roles(site, report, target):
+        proposals.append(f"write {external[0]} for the record of another site")
     if not proposals:
         proposals.append("declare it, or list it in memsupplied if a member elsewhere declares it")
     if report and report not in site.reports:
         return f"there is no report '{report}' to hold {target}", "; ".join(proposals)
     where = f" in report '{report}'" if report else ""
     return f"{target} is declared nowhere{where}", "; ".join(proposals)
+
+
+def _external_roles(site: Site, report: str, target: str) -> list[str]:
+    """The roles that reach an ID in other sites, that of a site or report so named first."""
+    found = [
+        (report not in (name, qualified.partition(":")[0]), name, qualified)
+        for name, names in site.elsewhere.items()
+        for qualified in names
+        if qualified.partition(":")[2] == target
+    ]
+    return [f"{{external+{name}:mem:record}}`{qualified}`" for _, name, qualified in sorted(found)]
 
 
 def _or(names: Iterable[str]) -> str:

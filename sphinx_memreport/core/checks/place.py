@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from sphinx_memreport.core.models import Evidence, Finding, Record, Reference
+from sphinx_memreport.core.models import (
+    Amendment,
+    Annotation,
+    Evidence,
+    Finding,
+    Record,
+    Reference,
+)
 from sphinx_memreport.core.problems import Code, Problem
 
 
@@ -39,6 +46,20 @@ def at_evidence(finding: Finding, evidence: Evidence) -> Problem:
         line=evidence.line,
         report=evidence.report,
         subject=evidence.record or evidence.source or None,
+        details=finding.details,
+        fix=finding.fix,
+    )
+
+
+def at_statement(finding: Finding, statement: Record | Annotation | Amendment) -> Problem:
+    """At the opening line of a record, or of a directive about one."""
+    return Problem(
+        code=finding.code,
+        message=finding.message,
+        docname=statement.docname,
+        line=statement.line,
+        report=statement.report,
+        subject=statement.id if isinstance(statement, Record) else statement.target,
         details=finding.details,
         fix=finding.fix,
     )

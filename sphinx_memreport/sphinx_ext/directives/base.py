@@ -9,6 +9,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
+from sphinx_memreport.core.models import Reference, ReferenceOrigin
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.registry import DocumentFacts
 from sphinx_memreport.sphinx_ext.directives.options import AnyOption, read_options
@@ -16,8 +17,12 @@ from sphinx_memreport.sphinx_ext.directives.options import AnyOption, read_optio
 if TYPE_CHECKING:
     from sphinx_memreport.sphinx_ext.domain import MemDomain
 
-#: Where the ID of the record around a nested directive is kept while it is read.
+#: Where the source text of the document that is read is kept.
+SOURCE_TEXT = "memreport-source-text"
+#: Where the ID of the record around a nested directive, and the anchor of the annotation on it
+#: that stands in between, are kept while they are read.
 _CURRENT_RECORD = "memreport-record"
+_CURRENT_ANNOTATION = "memreport-annotation"
 
 
 class MemDirective(SphinxDirective):
@@ -64,6 +69,11 @@ class MemDirective(SphinxDirective):
         """The ID of the record that this directive stands in."""
         return cast("str | None", self.env.temp_data.get(_CURRENT_RECORD))
 
+    @property
+    def current_annotation(self) -> str | None:
+        """The anchor of the annotation on :attr:`current_record` that this directive stands in."""
+        return cast("str | None", self.env.temp_data.get(_CURRENT_ANNOTATION))
+
     def note(self, code: Code, message: str, **more: Any) -> None:
         """Note a problem at the directive's opening line."""
         self.domain.note(code, self.lineno, message, docname=self.docname, **more)
@@ -79,6 +89,19 @@ class MemDirective(SphinxDirective):
             "or add a report for its directory",
         )
         return False
+
+    def note_reference(self, target: str, **more: Any) -> None:
+        """Note that this directive names an ID, so that it must exist."""
+        self.facts.references.append(
+            Reference(
+                report=self.facts.report or "",
+                target=target,
+                docname=self.docname,
+                line=self.lineno,
+                origin=ReferenceOrigin.RELATION,
+                **more,
+            )
+        )
 
     def parse_options(self, names: Collection[str] | None = None) -> dict[str, str] | None:
         """The options by name, or None when something of them was lost (which is then noted)."""
@@ -97,15 +120,32 @@ class MemDirective(SphinxDirective):
             return None
         return parsed.values
 
-    def parse_body(self, parent: nodes.Element, record: str | None = None) -> None:
-        """Parse the body into ``parent``, as the inside of a record if one is given."""
-        outer = self.current_record
+    def parse_body(
+        self, parent: nodes.Element, record: str | None = None, annotation: str | None = None
+    ) -> None:
+        """Parse the body into ``parent``, as the inside of a record if one is given.
+
+        :param annotation: the anchor of an annotation, when the body is one on the record.
+        """
+        data = self.env.temp_data
+        outer = self.current_record, self.current_annotation
+        self.content_offset -= self._invented_lines()
         if record is not None:
-            self.env.temp_data[_CURRENT_RECORD] = record
+            data[_CURRENT_RECORD], data[_CURRENT_ANNOTATION] = record, annotation
         try:
             parent += self.parse_content_to_nodes()
         finally:
-            self.env.temp_data[_CURRENT_RECORD] = outer
+            data[_CURRENT_RECORD], data[_CURRENT_ANNOTATION] = outer
+
+    def _invented_lines(self) -> int:
+        """Lines in the body that are not in the source.
+
+        MyST puts an empty line before a body that starts with a nested colon fence, and counts it.
+        """
+        lines = str(self.env.temp_data.get(SOURCE_TEXT, "")).split("\n")
+        body = self.block_text.split("\n")[1:3]
+        below = lines[self.lineno].strip(" >\t") if self.lineno < len(lines) else ""
+        return int(len(body) == 2 and not body[0] and below.startswith(":::") and below in body[1])
 
     def parse_prose(self, text: str) -> list[nodes.Node]:
         """Inline text of an option or label as nodes."""

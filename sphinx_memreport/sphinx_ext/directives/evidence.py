@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 
 from sphinx_memreport.core.ids import SOURCE_ID
-from sphinx_memreport.core.models import Evidence, Layer, LineRange, Reference, ReferenceOrigin
+from sphinx_memreport.core.models import Evidence, Layer, LineRange
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.quotes import invisible_characters
 from sphinx_memreport.core.vocabulary import split_list
@@ -76,6 +76,7 @@ class EvidenceDirective(MemDirective):
             lang=values.get("lang", "").strip() or None,
             caption=values.get("caption", "").strip() or None,
             record=self.current_record,
+            annotation=self.current_annotation,
             supports=self._supports(values),
         )
 
@@ -116,16 +117,11 @@ class EvidenceDirective(MemDirective):
     def _supports(self, values: Mapping[str, str]) -> tuple[str, ...]:
         supported = tuple(split_list(values.get("supports", "")))
         for target in supported:
-            self.facts.references.append(
-                Reference(
-                    report=self.facts.report or "",
-                    target=target,
-                    docname=self.docname,
-                    line=self.lineno,
-                    origin=ReferenceOrigin.RELATION,
-                    record=self.current_record,
-                    option="supports",
-                )
+            self.note_reference(
+                target,
+                record=self.current_record,
+                annotation=self.current_annotation,
+                option="supports",
             )
         return supported
 

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from docutils import nodes
 from sphinx import addnodes
 
+from sphinx_memreport.core.export import ForeignRecord
 from sphinx_memreport.core.ids import MemberName, anchor, need_id
 from sphinx_memreport.core.models import Supplied
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.sphinx_ext.directives.base import MemDirective
+from sphinx_memreport.sphinx_ext.directives.other_site import (
+    FILE_OPTIONS,
+    NotSupplied,
+    label_of,
+    records_by_name,
+    records_of_other_site,
+)
 from sphinx_memreport.sphinx_ext.needs import add_supplied_need
-from sphinx_memreport.sphinx_ext.nodes import member_header, record_relations
+from sphinx_memreport.sphinx_ext.nodes import member_header, record_relations, record_standing
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -67,7 +76,7 @@ class SuppliedDirective(MemDirective):
     """Lists IDs that a member outside this site declares, one a line."""
 
     optional_arguments = 0
-    option_names = frozenset({"member"})
+    option_names = frozenset({"member", *FILE_OPTIONS})
 
     def run(self) -> list[nodes.Node]:
         """Note the entries and show each as a target that is visibly external."""
@@ -85,7 +94,30 @@ class SuppliedDirective(MemDirective):
         for offset, line in enumerate(self.content):
             if line.strip():
                 entries += self._entry(line.strip(), self._line(offset), member)
+        for record, url in self._from_other_site(values):
+            entry = Supplied(
+                report=self.facts.report or "",
+                id=record.id,
+                docname=self.docname,
+                line=self.lineno,
+                label=label_of(record),
+                url=url,
+                member=record.member or member,
+            )
+            entries += self._noted(entry)
         return [entries] if entries.children else []
+
+    def _from_other_site(
+        self, values: Mapping[str, str]
+    ) -> Sequence[tuple[ForeignRecord, str | None]]:
+        """Records, with their addresses, of the file that the option ``from`` names."""
+        try:
+            return records_of_other_site(
+                self.env, values, self.facts.report or "", self.domain.config.root
+            )
+        except NotSupplied as error:
+            self.note(Code.INVALID_VALUE, f"memsupplied: {error.message}", fix=error.fix)
+            return records_by_name(values)
 
     def _line(self, offset: int) -> int:
         return self.lineno + self.content_offset + 1 + offset
@@ -120,6 +152,9 @@ class SuppliedDirective(MemDirective):
             url=url.strip() if url else None,
             member=member,
         )
+        return self._noted(entry)
+
+    def _noted(self, entry: Supplied) -> list[nodes.Node]:
         self.facts.supplied.append(entry)
         add_supplied_need(self.env, entry)
         return self._shown(entry)
@@ -144,7 +179,9 @@ class SuppliedDirective(MemDirective):
         badge["memreport_unscanned"] = True
         signature += badge
         content = addnodes.desc_content(
-            "", record_relations("", target=entry.id, report=entry.report)
+            "",
+            record_standing("", target=entry.id, report=entry.report),
+            record_relations("", target=entry.id, report=entry.report),
         )
         return [signature, content]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from docutils import nodes
 from sphinx import addnodes
 
-from sphinx_memreport.core.ids import anchor, need_id, parse_record_id
-from sphinx_memreport.core.models import FieldValue, Record, Reference, ReferenceOrigin
+from sphinx_memreport.core.ids import Kind, anchor, need_id, parse_record_id
+from sphinx_memreport.core.models import FieldValue, Record
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.vocabulary import (
     RECORD_TYPES,
@@ -22,7 +22,7 @@ from sphinx_memreport.core.vocabulary import (
 )
 from sphinx_memreport.sphinx_ext.directives.base import MemDirective
 from sphinx_memreport.sphinx_ext.needs import add_record_need
-from sphinx_memreport.sphinx_ext.nodes import record_relations
+from sphinx_memreport.sphinx_ext.nodes import record_relations, record_standing, search_report
 from sphinx_memreport.sphinx_ext.render.page import badge
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _ARGUMENT = re.compile(
 class RecordDirective(MemDirective):
     """Declares a record and shows it as a card."""
 
-    type: ClassVar[RecordType]
+    type: RecordType
     prose_body = True
     argument_hint = "an ID"
     options_hint = (
@@ -83,32 +83,23 @@ class RecordDirective(MemDirective):
         self._check_part_of(record_id, values)
 
     def _check_part_of(self, record_id: str, values: Mapping[str, str]) -> None:
-        if "part-of" not in values:
-            return
-        text = values["part-of"].strip()
-        if len(text.split()) != 1 or "," in text:
+        if "part-of" in values and not self.part_of(values):
+            text = values["part-of"].strip()
             self.note(
                 Code.INVALID_VALUE,
                 f"{record_id}: option 'part-of' takes exactly one ID, found '{text}'",
                 subject=record_id,
             )
 
+    def part_of(self, values: Mapping[str, str]) -> str:
+        """The one ID of the option ``part-of``, empty when there is no one ID."""
+        text = values.get("part-of", "").strip()
+        return "" if len(text.split()) != 1 or "," in text else text
+
     def _record(self, record_id: str, label: str, values: Mapping[str, str]) -> Record:
-        part_of = values.get("part-of", "").strip()
-        if len(part_of.split()) != 1 or "," in part_of:
-            part_of = ""
+        part_of = self.part_of(values)
         if part_of and part_of != record_id:
-            self.facts.references.append(
-                Reference(
-                    report=self.facts.report or "",
-                    target=part_of,
-                    docname=self.docname,
-                    line=self.lineno,
-                    origin=ReferenceOrigin.RELATION,
-                    record=record_id,
-                    option="part-of",
-                )
-            )
+            self.note_reference(part_of, record=record_id, option="part-of")
         return Record(
             report=self.facts.report or "",
             id=record_id,
@@ -118,7 +109,7 @@ class RecordDirective(MemDirective):
             line=self.lineno,
             member=self.facts.member,
             fields=tuple(
-                FieldValue(name=option.name, text=values[option.name].strip())
+                FieldValue(name=option.name, text=option.text(values[option.name]))
                 for option in self.type.options
                 if option.name in values
             ),
@@ -137,15 +128,7 @@ class RecordDirective(MemDirective):
         record: Record | None,
     ) -> nodes.Node:
         kind = self.name.removeprefix("mem")
-        signature = addnodes.desc_signature(
-            "", "", is_multiline=False, classes=["memreport-signature"]
-        )
-        if label:
-            signature += addnodes.desc_name("", "", *label)
-            signature += addnodes.desc_sig_space()
-        shown_id = nodes.literal("", record_id, classes=["memreport-id"])
-        signature += addnodes.desc_addname("", "", shown_id, memreport_unscanned=True)
-        signature += badges(self.type, values)
+        signature = self._signature(record_id, label, values, record)
         content = addnodes.desc_content()
         card = addnodes.desc(
             "",
@@ -154,7 +137,8 @@ class RecordDirective(MemDirective):
             domain="mem",
             objtype=kind,
             desctype=kind,
-            classes=["mem", "memreport-record", f"memreport-{kind}"],
+            # "simple" keeps the looks that themes give to the signatures of functions away
+            classes=["mem", "simple", "memreport-record", f"memreport-{kind}"],
         )
         # in the local table of contents a record goes by its label
         signature["_toc_name"] = plain_label or record_id
@@ -163,14 +147,44 @@ class RecordDirective(MemDirective):
         self.set_source_info(card)
         if record is not None:
             card["memreport_record"] = record_id
-            self._anchor(signature, record)
+        if record is not None:
+            content += record_standing("", target=record_id, report=record.report)
         fields = self.fields(values)
         if fields:
             content += fields
+        if record is not None and record.kind is Kind.ABSENCE:
+            content += search_report("", number=len(self.facts.records) - 1, annotation=False)
         self.parse_body(content, record_id if record is not None else None)
         if record is not None:
+            self.facts.summaries.setdefault(record_id, summary(content))
             content += record_relations("", target=record_id, report=record.report)
         return card
+
+    def _signature(
+        self,
+        record_id: str,
+        label: list[nodes.Node],
+        values: Mapping[str, str],
+        record: Record | None,
+    ) -> addnodes.desc_signature:
+        """Label, ID, kind and statuses, in the order of what a reader looks for."""
+        signature = addnodes.desc_signature(
+            "", "", is_multiline=False, classes=["memreport-signature"]
+        )
+        if record is not None:
+            self._anchor(signature, record)
+        shown_id: nodes.Node = nodes.literal("", record_id, classes=["memreport-id"])
+        if anchor(record_id) in signature["ids"]:
+            shown_id = nodes.reference(
+                "", "", shown_id, internal=True, refid=anchor(record_id), reftitle="Link to this"
+            )
+        if label:
+            signature += addnodes.desc_name("", "", *label)
+            signature += addnodes.desc_sig_space()
+        signature += addnodes.desc_addname("", "", shown_id, memreport_unscanned=True)
+        for each in badges(self.type, values):
+            signature += [addnodes.desc_sig_space(), each]
+        return signature
 
     def _anchor(self, signature: nodes.Element, record: Record) -> None:
         document = self.state.document
@@ -190,7 +204,7 @@ class RecordDirective(MemDirective):
             return None
         fields = nodes.field_list(classes=["memreport-fields"])
         for option, text in shown:
-            fields += self._field(option, text.strip())
+            fields += self._field(option, option.text(text))
         return fields
 
     def _field(self, option: Option, text: str) -> nodes.field:
@@ -215,6 +229,19 @@ class RecordDirective(MemDirective):
                 return self.parse_prose(text)
             case _:
                 return [nodes.Text(text)]
+
+
+def summary(content: nodes.Element) -> str:
+    """A record in a sentence, as plain text: its first field of prose, else how its text begins."""
+    for child in content.children:
+        if isinstance(child, nodes.field_list):
+            for each in child.findall(nodes.field):
+                if not each.get("memreport_unscanned", True):
+                    name, body = each.children
+                    return f"{name.astext()}: {body.astext()}"
+        elif isinstance(child, nodes.paragraph):
+            return child.astext()
+    return ""
 
 
 def badges(type: RecordType, values: Mapping[str, str]) -> list[nodes.Node]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-
 from docutils import nodes
-from pygments.lexers import get_lexer_for_filename
-from pygments.util import ClassNotFound
 
 from sphinx_memreport.config import GitSource
 from sphinx_memreport.core.models import Evidence, Finding, Resolution, Status
 from sphinx_memreport.core.quotes import mark_invisible
 from sphinx_memreport.permalinks import permalink
 from sphinx_memreport.sphinx_ext.nodes import evidence_block, path_reference
+from sphinx_memreport.sphinx_ext.passages import (
+    evidence_anchor,
+    language_of,
+    shown_passage,
+    visible_text,
+)
 from sphinx_memreport.sphinx_ext.render.page import Page, badge
 
 _STATUS_WORDS = {
@@ -52,14 +54,12 @@ def _attribution(page: Page, evidence: Evidence, resolution: Resolution) -> node
     report, lines = evidence.report, resolution.lines
     source_id = page.source_id(evidence)
     parts: list[nodes.Node] = [page.cite_source(report, source_id)]
-    if evidence.path:
-        parts.append(page.file_link(report, source_id, evidence.path, lines))
-    if lines:
-        unit = "line" if lines.start == lines.end else "lines"
-        parts.append(nodes.inline("", f"{unit} {lines}", classes=["memreport-lines"]))
+    parts += page.file_link(report, source_id, evidence.path, lines)
     host = page.host_link(report, source_id, evidence.path, lines)
     if host is not None:
         parts.append(host)
+    if layer := page.site.layer(evidence):
+        parts.append(badge(layer, "layer"))
     parts.append(badge(_STATUS_WORDS[resolution.status], resolution.status))
     caption = nodes.caption("", "", classes=["memreport-attribution"])
     for index, part in enumerate(parts):
@@ -70,8 +70,8 @@ def _attribution(page: Page, evidence: Evidence, resolution: Resolution) -> node
 
 
 def _passage(evidence: Evidence, resolution: Resolution) -> nodes.literal_block:
-    text = shown_passage(evidence.quote, resolution.passage)
-    block = nodes.literal_block(text, mark_invisible(text))
+    text = visible_text(shown_passage(evidence.quote, resolution))
+    block = nodes.literal_block(text, text)
     block["language"] = evidence.lang or language_of(evidence.path)
     # a passage is a fragment: what a lexer finds odd in it is no fault
     block["force"] = True
@@ -112,33 +112,3 @@ def render_path(page: Page, node: path_reference) -> list[nodes.Node]:
     if url is None:
         return [shown]
     return [nodes.reference("", "", shown, internal=False, refuri=url)]
-
-
-def shown_passage(quote: str, passage: str | None) -> str:
-    """The text to show for a quote: the author's layout where it has the source's lines.
-
-    Line numbers must be those of the source, so a quote with other line breaks is shown as
-    the source has it.
-    """
-    written = quote.strip("\n")
-    if passage is None:
-        return written
-    if [line.split() for line in written.split("\n")] == [
-        line.split() for line in passage.split("\n")
-    ]:
-        return written
-    return passage
-
-
-def evidence_anchor(evidence: Evidence) -> str:
-    """The anchor of a piece of evidence on its page: stable while the ones above it are."""
-    return f"evidence-{evidence.number + 1}"
-
-
-def language_of(path: str | None) -> str:
-    """The name of the Pygments lexer for a path; plain text when there is none."""
-    try:
-        name = PurePosixPath(path or "").name
-        return str(get_lexer_for_filename(name).aliases[0])
-    except (ClassNotFound, IndexError):
-        return "text"

@@ -10,11 +10,11 @@ from sphinx.util.nodes import make_refnode
 
 from sphinx_memreport.config import CaptureSource, GitSource, Report
 from sphinx_memreport.core.models import Evidence, LineRange, PathReference
-from sphinx_memreport.core.quotes import mark_invisible
 from sphinx_memreport.core.registry import DocumentFacts
 from sphinx_memreport.core.site import Citation, Site
 from sphinx_memreport.permalinks import permalink
 from sphinx_memreport.sphinx_ext.pages import source_page_uri
+from sphinx_memreport.sphinx_ext.passages import visible_name
 from sphinx_memreport.sphinx_ext.roles import record_reference
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ class Page:
     def citation(self, citation: Citation) -> nodes.Node:
         """A place that cites a record, linked."""
         shown = nodes.inline("", citation.label or citation.record or citation.docname)
+        if citation.record:
+            shown["classes"].append("mem-record")
         return make_refnode(
             self.app.builder,
             self.docname,
@@ -80,21 +82,31 @@ class Page:
         )
 
     def file_link(
-        self, report: str, source_id: str, path: str, lines: LineRange | None
-    ) -> nodes.Node:
-        """A path, linked to the file's page in the site, where there is one."""
-        shown = nodes.literal("", mark_invisible(path), classes=["memreport-path"])
-        uri = source_page_uri(self.app, self.docname, report, source_id, path)
-        if uri is None or lines is None:
+        self, report: str, source_id: str, path: str | None, lines: LineRange | None
+    ) -> list[nodes.Node]:
+        """Path and lines, linked to the file's page in the site, where there is one."""
+        shown: list[nodes.Node] = []
+        if path:
+            shown.append(nodes.literal("", visible_name(path), classes=["memreport-path"]))
+        if lines is None:
             return shown
-        return nodes.reference(
-            "",
-            "",
-            shown,
-            internal=True,
-            refuri=f"{uri}#L{lines.start}",
-            reftitle=f"{path} in this site",
-        )
+        unit = "line" if lines.start == lines.end else "lines"
+        if shown:
+            shown.append(nodes.Text(" "))
+        shown.append(nodes.inline("", f"{unit} {lines}", classes=["memreport-lines"]))
+        uri = source_page_uri(self.app, self.docname, report, source_id, path or "")
+        if uri is None:
+            return shown
+        return [
+            nodes.reference(
+                "",
+                "",
+                *shown,
+                internal=True,
+                refuri=f"{uri}#L{lines.start}",
+                reftitle="In its place in the file",
+            )
+        ]
 
     def host_link(
         self, report: str, source_id: str, path: str | None, lines: LineRange | None

@@ -1,21 +1,84 @@
-"""What is known of a record elsewhere: its parts, and who cites it."""
+"""What is known of a record elsewhere: parts, annotations, what supersedes it, who cites it."""
 
 from __future__ import annotations
 
 from docutils import nodes
+from sphinx import addnodes
+from sphinx.util.nodes import make_refnode
 
-from sphinx_memreport.sphinx_ext.nodes import record_relations
-from sphinx_memreport.sphinx_ext.render.page import Page, field
+from sphinx_memreport.core.models import Amendment, Annotation
+from sphinx_memreport.core.vocabulary import TYPE_OF_KIND
+from sphinx_memreport.sphinx_ext.nodes import record_relations, record_standing
+from sphinx_memreport.sphinx_ext.render.page import Page, badge, field
 
 
 def render_relations(page: Page, node: record_relations) -> list[nodes.Node]:
     """The relations of one record, or nothing."""
     report, target = node["report"], node["target"]
+    site = page.site
     fields = nodes.field_list(classes=["memreport-relations"])
-    parts = page.site.parts.get((report, target), [])
+    annotations = site.annotations.get((report, target), [])
+    if annotations:
+        fields += _annotations(page, annotations)
+    predecessors = site.predecessors.get((report, target), [])
+    if predecessors:
+        fields += field("Supersedes", [_cite(page, report, each) for each in predecessors])
+    parts = site.parts.get((report, target), [])
     if parts:
         fields += field("Parts", [page.cite_record(report, part.id, part.label) for part in parts])
-    citations = page.site.cited_by(report, target)
+    citations = site.cited_by(report, target)
     if citations:
         fields += field("Cited by", [page.citation(each) for each in citations])
     return [fields] if fields.children else []
+
+
+def render_standing(page: Page, node: record_standing) -> list[nodes.Node]:
+    """What supersedes a record, where something does; its card is marked as well."""
+    report, target = node["report"], node["target"]
+    successors = page.site.successors(report, target)
+    if not successors:
+        return []
+    card = node.parent.parent
+    if isinstance(card, addnodes.desc) and "memreport-record" in card["classes"]:
+        card["classes"].append("memreport-superseded")
+    note = nodes.paragraph("", "", classes=["memreport-standing"])
+    note += [badge("superseded", "superseded"), nodes.Text(" by ")]
+    for number, successor in enumerate(successors):
+        if number:
+            note += nodes.Text(", ")
+        note += _cite(page, report, successor)
+    for amendment in page.site.amendments[report, target]:
+        note += [nodes.Text(", see the "), _link(page, amendment, "amendment")]
+    return [note]
+
+
+def _cite(page: Page, report: str, record_id: str) -> nodes.Node:
+    """A record by its label and ID."""
+    label = page.site.target(report, record_id).label
+    shown = f"{label} ({record_id})" if label else ""
+    return page.cite_record(report, record_id, shown)
+
+
+def _annotations(page: Page, annotations: list[Annotation]) -> nodes.field:
+    """Each annotation with its fields; its text stays where it was written."""
+    entries = nodes.bullet_list(classes=["memreport-annotations"])
+    for annotation in annotations:
+        title = page.site.titles.get(annotation.docname, annotation.docname)
+        whose = f"{annotation.member} member" if annotation.member else title
+        entry = nodes.list_item("", nodes.paragraph("", "", _link(page, annotation, whose)))
+        fields = nodes.field_list(classes=["memreport-fields"])
+        for value in annotation.fields:
+            option = TYPE_OF_KIND[annotation.kind].option(value.name)
+            if option and value.text.strip():
+                fields += field(option.label, [nodes.Text(value.text)])
+        if fields.children:
+            entry += fields
+        entries += entry
+    name = "Annotation" if len(annotations) == 1 else "Annotations"
+    return nodes.field("", nodes.field_name("", name), nodes.field_body("", entries))
+
+
+def _link(page: Page, to: Annotation | Amendment, shown: str) -> nodes.Node:
+    return make_refnode(
+        page.app.builder, page.docname, to.docname, to.anchor, nodes.inline("", shown)
+    )

@@ -6,27 +6,44 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from sphinx_memreport.sphinx_ext.domain import MemDomain
 from sphinx_memreport.sphinx_ext.nodes import (
     evidence_block,
+    evidence_overview,
     member_header,
     path_reference,
+    profile_comparison,
+    record_graph,
+    record_list,
     record_relations,
+    record_standing,
+    search_report,
     source_register,
 )
 from sphinx_memreport.sphinx_ext.render.evidence import render_evidence, render_path
+from sphinx_memreport.sphinx_ext.render.graph import render_graph
 from sphinx_memreport.sphinx_ext.render.page import Page
-from sphinx_memreport.sphinx_ext.render.relations import render_relations
+from sphinx_memreport.sphinx_ext.render.profile import render_comparison
+from sphinx_memreport.sphinx_ext.render.records import render_evidence_overview, render_records
+from sphinx_memreport.sphinx_ext.render.relations import render_relations, render_standing
+from sphinx_memreport.sphinx_ext.render.searches import render_search
 from sphinx_memreport.sphinx_ext.render.sources import render_header, render_register
 
 RENDERERS: Mapping[type[nodes.Element], Callable[[Page, Any], list[nodes.Node]]] = {
     evidence_block: render_evidence,
     path_reference: render_path,
     record_relations: render_relations,
+    record_standing: render_standing,
+    search_report: render_search,
     member_header: render_header,
     source_register: render_register,
+    record_list: render_records,
+    evidence_overview: render_evidence_overview,
+    profile_comparison: render_comparison,
+    record_graph: render_graph,
 }
 
 
@@ -39,9 +56,23 @@ class FillPlaceholders(SphinxPostTransform):
     def run(self, **_kwargs: Any) -> None:
         """Fill one document."""
         domain = cast("MemDomain", self.env.get_domain("mem"))
-        docname = self.env.current_document.docname
-        page = Page(self.app, domain, docname, domain.facts(docname))
+        joined = _joined_documents(self.document)
         for node in list(self.document.findall(nodes.Element)):
             render = RENDERERS.get(type(node))
             if render is not None:
+                docname = joined.get(node, self.env.current_document.docname)
+                page = Page(self.app, domain, docname, domain.facts(docname))
                 node.replace_self(render(page, node))
+
+
+def _joined_documents(document: nodes.document) -> dict[nodes.Element, str]:
+    """The document of each placeholder that comes from another one: some builders join all.
+
+    Sphinx leaves the old parents to what it joins, so this is found from above.
+    """
+    return {
+        node: file["docname"]
+        for file in document.findall(addnodes.start_of_file)  # inner ones come later
+        for node in file.findall(nodes.Element)
+        if type(node) in RENDERERS
+    }

@@ -16,15 +16,13 @@ from sphinx_memreport.core.models import (
     Reference,
     ReferenceOrigin,
 )
+from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT
 from sphinx_memreport.sphinx_ext.nodes import path_reference
 from sphinx_memreport.sphinx_ext.roles import line_range, record_reference
 
 if TYPE_CHECKING:
     from sphinx_memreport.core.registry import DocumentFacts
     from sphinx_memreport.sphinx_ext.domain import MemDomain
-
-#: Where the source text of the document that is read is kept.
-SOURCE_TEXT = "memreport-source-text"
 
 _COMMIT = re.compile(r"(?<![\w/-])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![\w-])")
 
@@ -49,6 +47,7 @@ _LINKS = (
     addnodes.pending_xref,
     addnodes.download_reference,
     addnodes.number_reference,
+    path_reference,
 )
 
 
@@ -58,6 +57,7 @@ class _Context:
     def __init__(self, document: nodes.document) -> None:
         self.document = document
         self.record: str | None = None
+        self.annotation: str | None = None
         self.option: str | None = None
         self.option_line: int | None = None
         self.section: str | None = None
@@ -95,6 +95,8 @@ class _Context:
             self.option_line = element["memreport_line"]
         if isinstance(element, addnodes.desc) and self.record is None:
             self.record = element.get("memreport_record")
+            self.annotation = element.get("memreport_annotation")
+            self.section = self.section or element.get("memreport_section")
         if isinstance(element, nodes.section) and self.section is None and element["ids"]:
             top = isinstance(element.parent, nodes.document)
             self.section = None if top else element["ids"][0]
@@ -125,6 +127,10 @@ class NoteMentions(SphinxTransform):
     # --- roles ----------------------------------------------------------------------------
 
     def _note_role(self, node: nodes.Element) -> None:
+        if node.get("intersphinx"):
+            # an external role: the inventory of the other site has the ID as it was written
+            node["reftarget"] = node["memreport_written"]
+            return
         context = _Context.of(node)
         if isinstance(node, path_reference):
             node["number"] = len(self.facts.paths)
@@ -134,13 +140,15 @@ class NoteMentions(SphinxTransform):
                     source=node["source"],
                     path=node["path"],
                     docname=self.facts.docname,
-                    line=self._line(context, node["path"]),
+                    line=node.get("memreport_line") or self._line(context, node["path"]),
                     lines=line_range(node["lines"]),
                     record=context.record,
                 )
             )
         else:
-            self._note(node["memreport_report"], node["reftarget"], context, ReferenceOrigin.ROLE)
+            origin = node.get("memreport_origin", ReferenceOrigin.ROLE)
+            line = node.get("memreport_line")
+            self._note(node["memreport_report"], node["reftarget"], context, origin, line)
 
     # --- bare IDs -------------------------------------------------------------------------
 
@@ -177,8 +185,10 @@ class NoteMentions(SphinxTransform):
         return link is not None and link.get("refuri", "").endswith(content.strip())
 
     def _is_own_title(self, link: nodes.Element | None) -> bool:
-        """Whether a text is the ID that a role shows of itself."""
-        return link is not None and bool(link.get("memreport_role")) and not link["refexplicit"]
+        """Whether a text is the ID that a role shows of itself, or is of another site."""
+        if link is None or not link.get("memreport_role"):
+            return False
+        return not link["refexplicit"] or bool(link.get("intersphinx"))
 
     def _report(self, mention: Mention) -> str:
         qualified = mention.report and mention.report in self.domain.config.reports
@@ -202,15 +212,23 @@ class NoteMentions(SphinxTransform):
 
     # --- noting ---------------------------------------------------------------------------
 
-    def _note(self, report: str, target: str, context: _Context, origin: ReferenceOrigin) -> None:
+    def _note(
+        self,
+        report: str,
+        target: str,
+        context: _Context,
+        origin: ReferenceOrigin,
+        line: int | None = None,
+    ) -> None:
         self.facts.references.append(
             Reference(
                 report=report,
                 target=target,
                 docname=self.facts.docname,
-                line=self._line(context, target),
+                line=line or self._line(context, target),
                 origin=origin,
                 record=context.record,
+                annotation=context.annotation,
                 option=context.option,
                 section=context.section if context.record is None else anchor(context.record),
             )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 from sphinx.transforms import SphinxTransform
 
 from sphinx_memreport.core.problems import Code
+from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT
 from sphinx_memreport.sphinx_ext.fences import FenceScanner
-from sphinx_memreport.sphinx_ext.transforms.mentions import SOURCE_TEXT
 
 if TYPE_CHECKING:
     from sphinx_memreport.sphinx_ext.domain import MemDomain

@@ -1,0 +1,161 @@
+"""The contract levels (section 3.9): coverage at both, the further rules of level strict."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from sphinx_memreport.core.checks.place import at_record
+from sphinx_memreport.core.ids import Kind
+from sphinx_memreport.core.models import CoverageRow, Layer, Record
+from sphinx_memreport.core.problems import Code, Problem
+from sphinx_memreport.core.site import Key, Site
+from sphinx_memreport.core.vocabulary import STATUS_OPTIONS, TYPE_OF_KIND
+
+_SOURCE = re.compile(r"SRC-\w+")
+
+_STATED: dict[Kind, tuple[str, ...]] = {
+    Kind.COMPONENT: ("identity", "form", "substrate"),
+    Kind.OBJECT: ("identity", "form", "substrate"),
+    Kind.CLAIM: ("source",),
+}
+_EVIDENCED = frozenset({Kind.COMPONENT, Kind.OBJECT, Kind.ROUTE})
+#: What each status needs, the stronger layer standing in for the weaker one.
+_LAYERS_FOR: dict[str, tuple[Layer, ...]] = {
+    "observed": (Layer.OBSERVED, Layer.CAUSAL),
+    "causally supported": (Layer.CAUSAL,),
+}
+
+
+def coverage_rows(site: Site) -> Iterator[Problem]:
+    """Rows that say neither what was found nor what was not, and sources without a path."""
+    for facts in site.registry:
+        for row in facts.coverage:
+            if not row.records and not row.unresolved:
+                yield _at_row(
+                    row,
+                    Code.COVERAGE_GAP,
+                    f"memcoverage: {_name(row)} names neither records nor what stays unresolved",
+                    "add 'records: [MEM-OBJ-…]' or 'unresolved: what is not known'",
+                )
+            for text in (*row.direct, *row.search, *row.supplied):
+                if _SOURCE.fullmatch(text) and _is_tree(site, row.report, text):
+                    yield _at_row(
+                        row,
+                        Code.PATH_MISSING,
+                        f"memcoverage: {text} is a git source; {_name(row)} names no path in it",
+                        f"write the path behind it: {text}:path/in/the/repository",
+                    )
+
+
+def _name(row: CoverageRow) -> str:
+    return f"the row '{row.entry}'" if row.entry else "the row"
+
+
+def _is_tree(site: Site, report: str, source_id: str) -> bool:
+    rules = site.reports.get(report)
+    source = rules.source(source_id) if rules else None
+    return source is not None and source.kind == "git"
+
+
+def _at_row(row: CoverageRow, code: Code, message: str, fix: str) -> Problem:
+    return Problem(
+        code=code,
+        message=message,
+        docname=row.docname,
+        line=row.line,
+        report=row.report,
+        fix=fix,
+    )
+
+
+# --- level strict -------------------------------------------------------------------------
+
+
+def _strict_records(site: Site) -> Iterator[Record]:
+    """The records of reports at level strict; of duplicates the first declaration."""
+    for records in site.declarations.values():
+        rules = site.reports.get(records[0].report)
+        if rules is not None and rules.strict:
+            yield records[0]
+
+
+def stated_fields(site: Site) -> Iterator[Problem]:
+    """An object or component says what it is, a claim who claims it."""
+    unread = _unread_options(site)
+    for record in _strict_records(site):
+        if (record.docname, record.line) in unread:
+            continue  # the options were lost, which is said already
+        for name in _STATED.get(record.kind, ()):
+            if not record.field(name):
+                directive = TYPE_OF_KIND[record.kind].directive
+                yield at_record(
+                    record,
+                    Code.MISSING_FIELD,
+                    f"{record.id}: {directive} needs the option '{name}' at level strict",
+                    f"add a line ':{name}: …'",
+                )
+
+
+def _unread_options(site: Site) -> set[tuple[str, int]]:
+    return {
+        (facts.docname, problem.line or 0)
+        for facts in site.registry
+        for problem in facts.problems
+        if problem.code is Code.SWALLOWED_TEXT
+    }
+
+
+def carried_evidence(site: Site) -> Iterator[Problem]:
+    """An object, component or route carries evidence; what supports it from elsewhere counts."""
+    for record in _strict_records(site):
+        if record.kind in _EVIDENCED and not site.evidence_of(record.report, record.id):
+            yield at_record(
+                record,
+                Code.NO_EVIDENCE,
+                f"{record.id} carries no evidence",
+                "quote what it rests on in an evidence block in its body, "
+                f"or add ':supports: {record.id}' to evidence elsewhere",
+            )
+
+
+def overclaimed_statuses(site: Site) -> Iterator[Problem]:
+    """``observed`` and ``causally supported`` rest on a run or an experiment."""
+    for record in _strict_records(site):
+        if record.kind is not Kind.ROUTE:
+            continue
+        layers = {site.layer(each) for each in site.evidence_of(record.report, record.id)}
+        for status, needed in _LAYERS_FOR.items():
+            options = [name for name in STATUS_OPTIONS if record.field(name) == status]
+            # without any evidence, that is the problem
+            if options and layers and layers.isdisjoint(needed):
+                yield at_record(
+                    record,
+                    Code.OVERCLAIMED_STATUS,
+                    f"{record.id}: option {_quoted(options)} says '{status}', but the record has "
+                    f"no evidence of layer '{needed[0]}'",
+                    f"quote a source of that layer, add ':layer: {needed[0]}' to evidence that "
+                    "is of it, or claim less",
+                )
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return " and ".join(f"'{name}'" for name in names)
+
+
+def uncovered_records(site: Site) -> Iterator[Problem]:
+    """Every component, object and route stands in a row of a coverage table."""
+    covered: set[Key] = {
+        (row.report, record_id)
+        for facts in site.registry
+        for row in facts.coverage
+        for record_id in row.records
+    }
+    for record in _strict_records(site):
+        if record.kind in _EVIDENCED and (record.report, record.id) not in covered:
+            yield at_record(
+                record,
+                Code.UNCOVERED_RECORD,
+                f"no row of a coverage table names {record.id}",
+                "add it to the 'records' of the row in memcoverage that it was found by",
+            )

@@ -1,0 +1,124 @@
+"""What a page shows of a record when a reader points at a reference to it.
+
+The data stands in the page itself: a page that is opened from a disk may not fetch any.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from sphinx_memreport.core.models import Record, Status, Supplied
+from sphinx_memreport.core.registry import DocumentFacts
+from sphinx_memreport.core.site import Key, Site
+from sphinx_memreport.core.vocabulary import TYPE_OF_KIND, OptionType
+
+if TYPE_CHECKING:
+    from docutils import nodes
+    from sphinx.application import Sphinx
+
+    from sphinx_memreport.sphinx_ext.domain import MemDomain
+
+#: Characters of a record's first field that a preview shows.
+_TEXT_LIMIT = 240
+#: Builders whose pages have addresses of their own.
+_BUILDERS = ("html", "dirhtml")
+
+
+class Preview(NamedTuple):
+    """A record in short."""
+
+    docname: str
+    anchor: str
+    label: str
+    id: str
+    badges: tuple[str, ...]
+    text: str
+
+
+def previews(site: Site, facts: DocumentFacts) -> list[Preview]:
+    """The records that a page has links to, in short, in the order of their IDs."""
+    found = (_preview(site, *key) for key in sorted(set(_linked(site, facts))))
+    return [preview for preview in found if preview]
+
+
+def _linked(site: Site, facts: DocumentFacts) -> Iterator[Key]:
+    for reference in facts.references:
+        yield reference.report, reference.target
+    for declared in facts.declared_keys():
+        for part in site.parts.get(declared, []):
+            yield part.report, part.id
+        related = [*site.successors(*declared), *site.predecessors.get(declared, [])]
+        yield from ((declared[0], each) for each in related)
+        for citation in site.cited_by(*declared):
+            if citation.record:
+                yield site.report_of(citation.docname) or declared[0], citation.record
+
+
+def _preview(site: Site, report: str, record_id: str) -> Preview | None:
+    target = site.target(report, record_id)
+    if target.docname is None:
+        return None
+    record = site.record(report, record_id)
+    entry = next(iter(site.supplied.get((report, record_id), [])), None)
+    if record is not None:
+        badges, text = _badges_of(site, record), _summary(site, record)
+    elif entry is not None:
+        badges, text = (_origin(entry),), ""
+    else:
+        return None
+    if target.superseded_by:
+        badges = (*badges, f"superseded by {', '.join(target.superseded_by)}")
+    return Preview(target.docname, target.anchor, target.label, record_id, badges, text)
+
+
+def _badges_of(site: Site, record: Record) -> tuple[str, ...]:
+    type = TYPE_OF_KIND[record.kind]
+    found = [type.title]
+    for option in type.options:
+        status = record.field(option.name)
+        if option.type is OptionType.STATUS and status:
+            found.append(f"{option.label}: {status}")
+    states = [site.resolution(each).status for each in site.evidence_of(record.report, record.id)]
+    if states:
+        found.append(f"{states.count(Status.VERIFIED)} of {len(states)} quotes verified")
+    return tuple(found)
+
+
+def _summary(site: Site, record: Record) -> str:
+    facts = site.registry.documents[record.docname]
+    text = " ".join(facts.summaries.get(record.id, "").split())
+    return text if len(text) <= _TEXT_LIMIT else text[:_TEXT_LIMIT].rsplit(" ", 1)[0] + " …"
+
+
+def _origin(entry: Supplied) -> str:
+    return f"declared in {entry.member}, outside this site" if entry.member else "external"
+
+
+def add_previews(
+    app: Sphinx,
+    pagename: str,
+    _templatename: str,
+    _context: dict[str, Any],
+    doctree: nodes.document | None,
+) -> None:
+    """Put the previews of a page into it, for ``html-page-context``."""
+    domain = cast("MemDomain", app.env.get_domain("mem"))
+    facts = domain.registry.documents.get(pagename)
+    if doctree is None or facts is None or app.builder.name not in _BUILDERS:
+        return
+    data = {}
+    for preview in previews(domain.site, facts):
+        elsewhere = preview.docname != pagename
+        uri = app.builder.get_relative_uri(pagename, preview.docname) if elsewhere else ""
+        data[f"{uri}#{preview.anchor}"] = preview[2:]
+    if data:
+        app.add_js_file(
+            None, body=script_safe(data), type="application/json", id="memreport-previews"
+        )
+
+
+def script_safe(data: object) -> str:
+    """JSON that nothing in it can end the script element it stands in."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")

@@ -1,0 +1,124 @@
+"""Lists of records, and what stands behind each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from docutils import nodes
+from sphinx.util.nodes import make_refnode
+
+from sphinx_memreport.core.models import View
+from sphinx_memreport.core.views import RecordRow, Standing, StandingRow, record_rows, standing_rows
+from sphinx_memreport.core.vocabulary import TYPE_OF_KIND
+from sphinx_memreport.sphinx_ext.nodes import evidence_overview, record_list
+from sphinx_memreport.sphinx_ext.render.page import Page, badge
+from sphinx_memreport.sphinx_ext.render.tables import Column, scrolling_table
+
+Cell = list[nodes.Node]
+
+
+def render_records(page: Page, node: record_list) -> list[nodes.Node]:
+    """The table of records."""
+    view = page.facts.views[node["number"]]
+    rows = record_rows(page.site, view)
+    if not rows:
+        return [_none(view)]
+    several = len({row.report for row in rows}) > 1
+    columns = [
+        *([Column("Report", 12)] if several else []),
+        Column("ID", 22),
+        Column("Label", 26),
+        Column("Kind", 14),
+        Column("Member", 12),
+        Column("Status", 24),
+        Column("Verified quotes", 10),
+        Column("Page", 14),
+    ]
+    cells: list[list[Cell]] = [
+        [
+            *([_system(page, row)] if several else []),
+            *_id_and_label(page, row),
+            [nodes.Text(TYPE_OF_KIND[row.kind].title)],
+            [nodes.Text(row.member or "")],
+            _statuses(row),
+            [nodes.Text(f"{row.verified}/{row.quotes}")],
+            [_page_link(page, row)],
+        ]
+        for row in rows
+    ]
+    return [scrolling_table(columns, cells, "records")]
+
+
+def _none(view: View) -> nodes.paragraph:
+    return nodes.paragraph("", "No record is of this kind.", classes=[f"{view.directive}-none"])
+
+
+def _system(page: Page, row: RecordRow) -> Cell:
+    report = page.report(row.report)
+    return [nodes.Text(report.system if report else row.report)]
+
+
+def _id_and_label(page: Page, row: RecordRow) -> tuple[Cell, Cell]:
+    link = page.cite_record(row.report, row.id)
+    return [link], [page.cite_record(row.report, row.id, row.label)] if row.label else []
+
+
+def _statuses(row: RecordRow) -> Cell:
+    shown: Cell = []
+    for name, status in row.statuses:
+        if shown:
+            shown.append(nodes.Text(" "))
+        shown.append(badge(f"{name.capitalize()}: {status}", status.replace(" ", "-")))
+    return shown
+
+
+def _page_link(page: Page, row: RecordRow) -> nodes.Node:
+    builder = page.app.builder
+    return make_refnode(builder, page.docname, row.docname, "", nodes.Text(row.page))
+
+
+# --- coverage of evidence -----------------------------------------------------------------
+
+
+def render_evidence_overview(page: Page, node: evidence_overview) -> list[nodes.Node]:
+    """Counts, then the table of records with what stands behind each, the least first."""
+    view = page.facts.views[node["number"]]
+    rows = standing_rows(page.site, view)
+    if not rows:
+        return [_none(view)]
+    columns = [
+        Column("ID", 22),
+        Column("Label", 26),
+        Column("Rests on", 24),
+        Column("Verified quotes", 10),
+        Column("Which", 30),
+    ]
+    cells: list[list[Cell]] = [
+        [
+            *_id_and_label(page, row.record),
+            [badge(row.standing, f"standing-{row.standing.name.lower()}")],
+            [nodes.Text(f"{row.record.verified}/{row.record.quotes}")],
+            _which(page, row),
+        ]
+        for row in rows
+    ]
+    return [_counts(rows), scrolling_table(columns, cells, "standing")]
+
+
+def _counts(rows: Sequence[StandingRow]) -> nodes.paragraph:
+    standings = [row.standing for row in rows]
+    counts = [
+        f"{standing}: {standings.count(standing)}" for standing in Standing if standing in standings
+    ]
+    unit = "record" if len(rows) == 1 else "records"
+    return nodes.paragraph("", f"{len(rows)} {unit}. {'; '.join(counts).capitalize()}.")
+
+
+def _which(page: Page, row: StandingRow) -> Cell:
+    if row.shared_with:
+        shown: Cell = [nodes.Text("shared with ")]
+        for index, record_id in enumerate(row.shared_with):
+            shown += [nodes.Text(", ")] if index else []
+            shown.append(page.cite_record(row.record.report, record_id))
+        return shown
+    return [nodes.Text(", ".join(row.paths))] if row.paths else []
