@@ -63,6 +63,14 @@ class InvalidConfig(Exception):
             for problem in self.problems
         )
 
+    def report(self) -> str:
+        """The problems as the build and every tool say them, one a line (section 4)."""
+        return "\n".join(
+            f"{problem.path}{f':{problem.line}' if problem.line else ''}: ERROR: "
+            f"{problem.message} [memreport.{problem.code}]{problem.addendum}"
+            for problem in self.problems
+        )
+
 
 # --- values -------------------------------------------------------------------------------
 

@@ -16,8 +16,10 @@ import re
 import shlex
 import stat
 import threading
+import time
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Sequence
+from enum import StrEnum
 from pathlib import Path
 from subprocess import PIPE
 from tempfile import TemporaryDirectory
@@ -40,6 +42,7 @@ _MAX_LINK_BYTES = 4096
 # Bounds for the files in which a repository says where its objects are.
 _MAX_POINTER_BYTES = 1024 * 1024
 _MAX_ALTERNATES_DEPTH = 5  # as in git
+_MAX_REFS_BYTES = 64 * 1024 * 1024
 
 
 class _Hash(NamedTuple):
@@ -293,6 +296,196 @@ class GitSource(_Unpicklable):
             level = below
 
 
+# --- history --------------------------------------------------------------------------------
+
+#: How long git may look for renames, and for all removals together, in seconds.
+RENAME_SECONDS, REMOVAL_SECONDS = 30.0, 20.0
+
+# git sees a longer argument as an error; a long passage is sought by its beginning.
+_MAX_SOUGHT_BYTES = 64 * 1024
+_MAX_SUBJECT = 200
+_RENAME = re.compile(rb":\d+ \d+ [0-9a-f]+ [0-9a-f]+ R\d*\0([^\0]+)\0([^\0]+)\0")
+_FULL_HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+class Removal(NamedTuple):
+    """The commit that took something away, and the first line of its message."""
+
+    commit: str
+    subject: str
+
+
+class NoRemoval(StrEnum):
+    """Why no commit can be named."""
+
+    SHALLOW = "the history between the two commits is not in the checkout"
+    ELSEWHERE = "no commit between the two takes it away"
+    TOO_LONG = "the search took too long"
+    UNREADABLE = "git cannot read the history between the two commits"
+
+
+class History(_Unpicklable):
+    """What happened to files from one commit of a repository to another. To be closed.
+
+    Only explains and proposes: git reads the objects by itself here, so nothing of what it says
+    is as sure as what a :class:`GitSource` reads. Both sources are of the same checkout.
+    """
+
+    def __init__(self, old: GitSource, new: GitSource) -> None:
+        self._range = old._place.commit, new._place.commit
+        repository = _find_repository(new._place)
+        shallow = _content(repository.common / "shallow")
+        self._is_shallow = bool(shallow)
+        self._home = _PrivateRepository(new._objects, _HASHES[len(new._place.commit)].name, shallow)
+        self._seconds = REMOVAL_SECONDS
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._home.close()
+
+    def renames(self) -> dict[str, str]:
+        """The new path of every file that git takes to be renamed, by its old path.
+
+        Where the contents of some files are not here, only files renamed without any change.
+        """
+        command = ["diff-tree", "-r", "-z", "--raw", "--no-commit-id", "--diff-filter=R", "-l0"]
+        listed: bytes | None = None
+        for similarity in ("-M", "-M100%"):
+            listed = _run(self._home, [*command, similarity, *self._range], RENAME_SECONDS)
+            if listed is not None:
+                break
+        return {_decode(old): _decode(new) for old, new in _RENAME.findall(listed or b"")}
+
+    def removal(self, path: str, passage: bytes | None = None) -> Removal | NoRemoval:
+        """The last commit that took a passage out of a file, or that removed a file.
+
+        :param path: the path at the old commit.
+        :param passage: as it stands in the file at the old commit; None for the whole file or
+            directory.
+        """
+        if self._seconds <= 0:
+            return NoRemoval.TOO_LONG
+        sought = ["--diff-filter=D"]
+        if passage is not None and b"\0" not in passage:
+            sought = [f"-S{_decode(passage[:_MAX_SOUGHT_BYTES])}"]
+        old, new = self._range
+        command = ["-c", "core.commitGraph=false", "log", "-1", "-z", "--no-renames"]
+        command += ["--no-ext-diff", "--no-textconv", "--format=%H %s", *sought]
+        started = time.monotonic()
+        found = _run(self._home, [*command, f"{old}..{new}", "--", path], self._seconds)
+        self._seconds -= time.monotonic() - started
+        if found is None:
+            return NoRemoval.TOO_LONG if self._seconds <= 0 else NoRemoval.UNREADABLE
+        commit, _, subject = found.rstrip(b"\0\n").decode("utf-8", "replace").partition(" ")
+        if not commit:
+            return NoRemoval.SHALLOW if self._is_shallow else NoRemoval.ELSEWHERE
+        return Removal(commit, " ".join(subject.split())[:_MAX_SUBJECT])
+
+
+def resolve_commit(checkout: Path, name: str, *, fetch_hint: str = "") -> str:
+    """The full hash of a commit of a repository on this machine.
+
+    :param name: a full or abbreviated hash, a tag or branch (``v1.2``, ``origin/main``),
+        ``HEAD`` or ``FETCH_HEAD``, each also with ``~2`` or ``^`` behind it. A full hash is
+        returned as it is, whether its commit is there or not.
+    :param fetch_hint: the URL to fetch from, for the command in the error message.
+    :raises SourceUnavailable: ``checkout-missing`` as :func:`open_git`; ``commit-missing`` when
+        the name does not lead to one commit.
+    """
+    place = _Place(Path(os.path.abspath(checkout)), checkout, name, fetch_hint)  # noqa: PTH100
+    if _FULL_HASH.fullmatch(name.lower()):
+        return name.lower()
+    try:
+        repository = _find_repository(place)
+        _check_alternates(place, repository.objects)
+        base, suffix = re.fullmatch(r"([^~^]*)(.*)", name, re.DOTALL).groups()  # type: ignore[union-attr]
+        oid = _named(repository, base)
+        shallow = _content(repository.common / "shallow")
+    except OSError as error:
+        raise place.no_checkout(f"cannot be read: {error.strerror}") from error
+    found: bytes | None = None
+    if oid or re.fullmatch("[0-9a-fA-F]{4,64}", base):
+        digits = len(oid) if oid else _hex_digits(repository.common / "config") or 40
+        home = _PrivateRepository(repository.objects, _HASHES[digits].name, shallow)
+        with contextlib.closing(home):
+            asked = f"{oid or base}{suffix}^{{commit}}"
+            found = _run(home, ["rev-parse", "--verify", "--end-of-options", asked], RENAME_SECONDS)
+    commit = (found or b"").decode("ascii", "replace").strip()
+    if not _FULL_HASH.fullmatch(commit):
+        fetch = place.git("fetch", "--tags", *_operands(fetch_hint or "origin"))
+        raise SourceUnavailable(
+            Code.COMMIT_MISSING,
+            f"{name!r} does not name one commit of the repository {checkout}",
+            f"{fetch}, or give the full hash",
+        )
+    return commit
+
+
+def _run(home: _PrivateRepository, command: Sequence[str], seconds: float) -> bytes | None:
+    """What git prints; None when it fails or takes longer than that."""
+    git = home.git()
+    from git.exc import GitError
+
+    environment = home.environment() | {"GIT_LITERAL_PATHSPECS": "1"}
+    # GitPython can end a process only on systems that have signals
+    limit = None if os.name == "nt" else max(seconds, 0.1)
+    try:
+        return git.execute(
+            [git.GIT_PYTHON_GIT_EXECUTABLE, *command],
+            stdout_as_string=False,
+            strip_newline_in_stdout=False,
+            kill_after_timeout=limit,
+            shell=False,
+            env=environment,
+        )
+    except (GitError, OSError, ValueError):  # a NUL or a lone surrogate in an argument
+        return None
+
+
+# Where git looks for a name, in this order (gitrevisions).
+_REF_PLACES = ("{}", "refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}")
+_REF_NAME = re.compile(r"(?!-)[^\x00-\x20\x7f:?*\[\\~^\ud800-\udfff]+")
+_MAX_SYMREFS = 5  # as in git
+
+
+def _named(repository: _Repository, name: str) -> str | None:
+    """The object ID that a ref holds, read from its file or from ``packed-refs``."""
+    if name == "@":
+        name = "HEAD"
+    for place in _REF_PLACES:
+        if place != "{}" or re.fullmatch("[A-Z_]+|refs/.+", name):
+            oid = _ref(repository, place.format(name))
+            if oid:
+                return oid
+    return None
+
+
+def _ref(repository: _Repository, name: str, depth: int = 0) -> str | None:
+    parts = name.split("/")
+    unsafe = any(not part or part.startswith(".") for part in parts)
+    if unsafe or not _REF_NAME.fullmatch(name) or depth > _MAX_SYMREFS:
+        return None
+    folder = repository.common if name.startswith("refs/") else repository.own
+    file = folder / name
+    line = _first_line(file) if file.is_file() else ""
+    if line.startswith("ref:"):
+        return _ref(repository, line.removeprefix("ref:").strip(), depth + 1)
+    if match := re.match(r"([0-9a-f]{64}|[0-9a-f]{40})\b", line):
+        return match[1]
+    packed = _content(repository.common / "packed-refs")
+    listed = re.search(rb"(?m)^([0-9a-f]{40,64}) %b\r?$" % re.escape(os.fsencode(name)), packed)
+    return listed[1].decode("ascii") if listed else None
+
+
+def _content(file: Path) -> bytes:
+    """A file of the repository that need not be there."""
+    if not file.is_file() or file.stat().st_size > _MAX_REFS_BYTES:
+        return b""
+    return file.read_bytes()
+
+
 # --- finding the objects --------------------------------------------------------------------
 
 
@@ -327,8 +520,9 @@ class _Place(NamedTuple):
 class _Repository(NamedTuple):
     """The two directories of a repository that matter here."""
 
-    common: Path  # holds config and shallow, which only serve to explain
+    common: Path  # holds config and shallow, which only serve to explain, and most refs
     objects: Path
+    own: Path  # holds HEAD; another directory than common for a linked work tree
 
 
 def _find_repository(place: _Place) -> _Repository:
@@ -350,7 +544,7 @@ def _find_repository(place: _Place) -> _Repository:
     objects = common / "objects"
     if not (objects.is_dir() and os.path.lexists(git_dir / "HEAD")):
         raise place.no_checkout("is not a git repository")
-    return _Repository(common, objects)
+    return _Repository(common, objects, git_dir)
 
 
 def _check_alternates(place: _Place, objects: Path) -> None:
@@ -481,6 +675,73 @@ class _Branch:
             pending += branch.below.values()
 
 
+class _PrivateRepository:
+    """An empty repository of ours that borrows the objects of a checkout; git is run in it.
+
+    To be closed.
+
+    :param shallow: the list of commits whose parents are not there, for walks over history.
+    """
+
+    def __init__(self, objects: Path, hash_name: str, shallow: bytes = b"") -> None:
+        self._objects = objects
+        self._home = TemporaryDirectory(prefix="memreport-")
+        # The least that git takes for a repository. It must be told the object format, and to
+        # stream large files. As there is no remote, absent objects are not asked for anywhere.
+        home = Path(self._home.name)
+        (home / "refs").mkdir()
+        (home / "HEAD").write_text("ref: refs/heads/none\n")
+        (home / "config").write_text(
+            "[core]\n\trepositoryformatversion = 1\n\tbare = true\n\tbigFileThreshold = 64m\n"
+            f"[extensions]\n\tobjectFormat = {hash_name}\n"
+        )
+        if shallow:
+            (home / "shallow").write_bytes(shallow)
+
+    def close(self) -> None:
+        """Remove the repository."""
+        self._home.cleanup()
+
+    def git(self) -> Git:
+        """What runs git here.
+
+        :raises SourceUnavailable: ``checkout-missing`` when git is not installed.
+        """
+        try:
+            # Importing GitPython looks for git, and fails without it.
+            from git.cmd import Git
+        except ImportError as error:
+            raise _no_git(str(error)) from error
+        return Git(self._home.name)
+
+    def environment(self) -> dict[str, str]:
+        """What git sees on top of the environment of this process.
+
+        Inherited variables of git are blanked, which switches each of them off: GitPython
+        cannot remove them.
+        """
+        home = self._home.name
+        inherited = {name: "" for name in os.environ if name.startswith("GIT_")}
+        return inherited | {
+            "GIT_DIR": home,
+            "GIT_COMMON_DIR": home,
+            "GIT_WORK_TREE": home,
+            "GIT_OBJECT_DIRECTORY": str(self._objects),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_SYSTEM": os.devnull,
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "HOME": home,  # git before 2.32 does not know the line above
+            "XDG_CONFIG_HOME": home,
+            "GIT_ALLOW_PROTOCOL": "none",
+            "GIT_NO_LAZY_FETCH": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_PAGER": "cat",
+            "GIT_TERMINAL_PROMPT": "0",
+            "LC_ALL": "C",
+        }
+
+
 class _CatFile:
     """A ``git cat-file --batch`` over an object directory that trusts nothing but hashes.
 
@@ -490,27 +751,17 @@ class _CatFile:
 
     def __init__(self, objects: Path, hash_: _Hash) -> None:
         self._hash = hash_
-        self._objects = objects
-        self._home = TemporaryDirectory(prefix="memreport-")
+        self._home = _PrivateRepository(objects, hash_.name)
         self._process: Git.AutoInterrupt | None = None
         self._stderr: _Tail | None = None
         self._writer: threading.Thread | None = None
         self._closed = False
-        # The least that git takes for a repository. It must be told the object format, and to
-        # stream large files. As there is no remote, absent objects are not asked for anywhere.
-        home = Path(self._home.name)
-        (home / "refs").mkdir()
-        (home / "HEAD").write_text("ref: refs/heads/none\n")
-        (home / "config").write_text(
-            "[core]\n\trepositoryformatversion = 1\n\tbare = true\n\tbigFileThreshold = 64m\n"
-            f"[extensions]\n\tobjectFormat = {hash_.name}\n"
-        )
 
     def close(self) -> None:
         """End the process and remove the private repository."""
         self._closed = True
         self._end()
-        self._home.cleanup()
+        self._home.close()
 
     def read(
         self, kind: str, oids: Sequence[str], limit: int, *, last: bool = False
@@ -587,16 +838,12 @@ class _CatFile:
     def _start(self) -> None:
         if self._closed:
             raise ValueError("this source is closed")
-        home = self._home.name
+        git = self._home.git()
+        from git.exc import GitError
+
         try:
-            # Importing GitPython looks for git, and fails without it.
-            from git.cmd import Git
-            from git.exc import GitError
-        except ImportError as error:
-            raise _no_git(str(error)) from error
-        try:
-            self._process = Git(home).cat_file(
-                "--batch", istream=PIPE, as_process=True, shell=False, env=self._environment()
+            self._process = git.cat_file(
+                "--batch", istream=PIPE, as_process=True, shell=False, env=self._home.environment()
             )
         except (GitError, OSError) as error:
             raise _no_git(str(error)) from error
@@ -617,33 +864,6 @@ class _CatFile:
             with contextlib.suppress(OSError):
                 stream.close()
         return said
-
-    def _environment(self) -> dict[str, str]:
-        """What git sees on top of the environment of this process.
-
-        Inherited variables of git are blanked, which switches each of them off: GitPython
-        cannot remove them.
-        """
-        home = self._home.name
-        inherited = {name: "" for name in os.environ if name.startswith("GIT_")}
-        return inherited | {
-            "GIT_DIR": home,
-            "GIT_COMMON_DIR": home,
-            "GIT_WORK_TREE": home,
-            "GIT_OBJECT_DIRECTORY": str(self._objects),
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_SYSTEM": os.devnull,
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "HOME": home,  # git before 2.32 does not know the line above
-            "XDG_CONFIG_HOME": home,
-            "GIT_ALLOW_PROTOCOL": "none",
-            "GIT_NO_LAZY_FETCH": "1",
-            "GIT_NO_REPLACE_OBJECTS": "1",
-            "GIT_OPTIONAL_LOCKS": "0",
-            "GIT_PAGER": "cat",
-            "GIT_TERMINAL_PROMPT": "0",
-            "LC_ALL": "C",
-        }
 
 
 def _write(stream: IO[bytes], requests: bytes, last: bool) -> None:

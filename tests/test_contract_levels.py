@@ -74,7 +74,7 @@ WHAT_IT_IS = ":identity: A list.\n:form: symbolic\n:substrate: Memory.\n"
         # one mistake is one problem: without any evidence, that is it
         (route(":operation: observed", ""), "MEM-RTE-recall", ["no-evidence"]),
         # lost options are not missing as well
-        (card("memobject", "MEM-OBJ-note", ":form: symbolic # and more\n", EVIDENCE), "MEM-OBJ-note",
+        (card("memobject", "MEM-OBJ-note", ":form: symbolic # cut\n", EVIDENCE), "MEM-OBJ-note",
          ["swallowed-text"]),
     ],
 )  # fmt: skip
@@ -126,6 +126,23 @@ def test_supporting_evidence_counts(tmp_path: Path, pinned_repo: PinnedRepo) -> 
     assert strict_site(tmp_path, pinned_repo).build(files, builder="dummy").problems == []
 
 
+@pytest.mark.parametrize(
+    ("evidence", "problems"),
+    [
+        ("", [("overclaimed-status", "run", 6)]),
+        ("```{evidence} SRC-2\nThe run returned five notes.\n```\n", []),
+    ],
+)
+def test_status_of_an_annotation(
+    tmp_path: Path, pinned_repo: PinnedRepo, evidence: str, problems: list[tuple[str, str, int]]
+) -> None:
+    files = document(route(":operation: uninspected"), covered="MEM-RTE-recall")
+    note = card("memannotation", "MEM-RTE-recall", ":operation: observed\n", evidence)
+    files["run.md"] = f"# Run\n\n```{{memmember}} epistemic\n```\n\n{note}"
+    built = strict_site(tmp_path, pinned_repo).build(files, builder="dummy")
+    assert built.problems == problems, built.warnings
+
+
 def test_layer_is_shown_and_a_change_of_it_rewrites_the_page(
     tmp_path: Path, pinned_repo: PinnedRepo
 ) -> None:
@@ -142,7 +159,7 @@ def test_layer_is_shown_and_a_change_of_it_rewrites_the_page(
     assert layers() == ["implementation", "observed run", "doctrine/design"]
     toml = (site.source / "memreport.toml").read_text(encoding="utf-8")
     built = site.build({"memreport.toml": toml.replace('"observed run"', '"reported operation"')})
-    assert built.written == ["memory"]
+    assert built.written == ["index", "memory"]  # the index has the table of contents
     assert layers() == ["implementation", "reported operation", "doctrine/design"]
 
 

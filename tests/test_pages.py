@@ -158,7 +158,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("builder", ["html", "dirhtml"])
 def test_no_file_name_reaches_another_page_or_becomes_markup(site_of: SiteOf, builder: str) -> None:
-    files = {name: b"the text\n" for name in HOSTILE}
+    files = dict.fromkeys(HOSTILE, b"the text\n")
     quotes = "".join(
         record(f"x{chr(97 + number)}", "the text", f"SRC-1 {name}")
         for number, name in enumerate(HOSTILE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from sphinx_memreport.core.ids import Kind
-from sphinx_memreport.core.models import Layer, ProfileFinding, Record
+from sphinx_memreport.core.models import Annotation, Layer, ProfileFinding, Record
 from sphinx_memreport.core.site import Site
 from sphinx_memreport.core.vocabulary import STATUS_OPTIONS
 
@@ -48,11 +48,11 @@ def axis_title(name: str) -> str:
 def strongest_basis(site: Site, report: str, finding: ProfileFinding) -> str | None:
     """The strongest basis that the records of a finding allow; the strongest record counts.
 
-    A route allows what its statuses say (``absent``, ``inapplicable`` and ``uninspected`` allow
-    nothing). Any other record allows ``wired`` when the pinned implementation shows it: when it
-    carries evidence of layer ``implementation``, or is an absence whose search the build runs.
-    Otherwise it allows ``claimed``, as does a claim in any case, and so does a finding that names
-    no record.
+    A route allows what its statuses say, those of annotations on it included (``absent``,
+    ``inapplicable`` and ``uninspected`` allow nothing). Any other record allows ``wired`` when
+    the pinned implementation shows it: when it carries evidence of layer ``implementation``, or
+    is an absence whose search the build runs. Otherwise it allows ``claimed``, as does a claim in
+    any case, and so does a finding that names no record.
 
     :return: None when nothing at all is allowed; the strongest of all when it cannot be said,
         since a record is declared outside the site or nowhere.
@@ -75,7 +75,9 @@ def exceeds(basis: str, allowed: str | None) -> bool:
 
 def _allowed_by(site: Site, record: Record) -> Iterable[str]:
     if record.kind is Kind.ROUTE:
-        statuses = (record.field(name) for name in STATUS_OPTIONS)
+        said: list[Record | Annotation] = [record]
+        said += site.annotations.get((record.report, record.id), [])
+        statuses = (each.field(name) for each in said for name in STATUS_OPTIONS)
         return [status for status in statuses if status in BASES]
     if record.kind is Kind.CLAIM:
         return ["claimed"]

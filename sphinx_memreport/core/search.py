@@ -198,17 +198,20 @@ class Search:
             self._hits.append(Hit(path=visible(path), line=line, text=lines[line]))
 
     def _lines(self, form: bytes, find: _Find) -> Iterator[tuple[int, str]]:
-        """Number and text of each line in which the pattern begins to occur."""
-        line, counted, position = 1, 0, 0
+        """Number and text of each line in which the pattern begins to occur.
+
+        No more texts than are listed: making them takes longer than finding them.
+        """
+        line, counted, position, found = 1, 0, 0, 0
         while position <= len(form):
             start = self._timed(find, form, position)
             if start is None:
                 return
             line += form.count(b"\n", counted, start)
-            begin, end = form.rfind(b"\n", 0, start) + 1, form.find(b"\n", start)
+            end = form.find(b"\n", start)
             end = len(form) if end < 0 else end
-            yield line, _shown(form[begin:end], start - begin)
-            counted, position = start, end + 1
+            yield line, _line_at(form, start, end) if found < SHOWN else ""
+            counted, position, found = start, end + 1, found + 1
 
     def _timed(self, find: _Find, form: bytes, position: int) -> int | None:
         if self._stopped:
@@ -335,8 +338,10 @@ def _forms(data: bytes, encoding: str) -> list[bytes]:
     return list(dict.fromkeys(forms))
 
 
-def _shown(line: bytes, column: int) -> str:
-    """A line around the byte at ``column``, with nothing invisible in it."""
+def _line_at(form: bytes, hit: int, end: int) -> str:
+    """The line of a hit, up to ``end``, around the hit, with nothing invisible in it."""
+    begin = form.rfind(b"\n", 0, hit) + 1
+    line, column = form[begin:end], hit - begin
     start, end = 0, len(line)
     if end > _LINE_LIMIT:
         start = _character(line, max(0, column - _LINE_LIMIT // 3))

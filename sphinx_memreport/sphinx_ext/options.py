@@ -56,9 +56,4 @@ def site_config_of(app: Sphinx, settings: Settings) -> SiteConfig:
     try:
         return load_config(path)
     except InvalidConfig as error:
-        lines = [
-            f"{problem.path}{f':{problem.line}' if problem.line else ''}: ERROR: "
-            f"{problem.message} [memreport.{problem.code}]{problem.addendum}"
-            for problem in error.problems
-        ]
-        raise ConfigError("\n".join(lines)) from None
+        raise ConfigError(error.report()) from None

@@ -56,7 +56,6 @@ def _shown(domain: MemDomain, facts: DocumentFacts) -> Iterator[object]:
     for evidence in facts.evidence:
         resolution = site.resolution(evidence)
         yield resolution.status, resolution.lines, resolution.passage, resolution.finding
-        yield site.layer(evidence)
         source = site.source_of(evidence)
         if source:
             yield domain.config.reports[evidence.report].sources[source.id]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sphinx_memreport.core.checks.place import at_record
 from sphinx_memreport.core.ids import Kind
-from sphinx_memreport.core.models import CoverageRow, Layer, Record
+from sphinx_memreport.core.models import Annotation, CoverageRow, Evidence, Layer, Record
 from sphinx_memreport.core.problems import Code, Problem
 from sphinx_memreport.core.site import Key, Site
 from sphinx_memreport.core.vocabulary import STATUS_OPTIONS, TYPE_OF_KIND
@@ -120,23 +120,47 @@ def carried_evidence(site: Site) -> Iterator[Problem]:
 
 
 def overclaimed_statuses(site: Site) -> Iterator[Problem]:
-    """``observed`` and ``causally supported`` rest on a run or an experiment."""
+    """``observed`` and ``causally supported`` rest on a run or an experiment.
+
+    The statuses of an annotation may rest on evidence in it, too.
+    """
     for record in _strict_records(site):
-        if record.kind is not Kind.ROUTE:
-            continue
-        layers = {site.layer(each) for each in site.evidence_of(record.report, record.id)}
-        for status, needed in _LAYERS_FOR.items():
-            options = [name for name in STATUS_OPTIONS if record.field(name) == status]
-            # without any evidence, that is the problem
-            if options and layers and layers.isdisjoint(needed):
-                yield at_record(
-                    record,
-                    Code.OVERCLAIMED_STATUS,
-                    f"{record.id}: option {_quoted(options)} says '{status}', but the record has "
-                    f"no evidence of layer '{needed[0]}'",
-                    f"quote a source of that layer, add ':layer: {needed[0]}' to evidence that "
-                    "is of it, or claim less",
-                )
+        if record.kind is Kind.ROUTE:
+            own = site.evidence_of(record.report, record.id)
+            if own:  # without any, that is the problem
+                yield from _overclaimed(site, record, record.id, own)
+    for (report, record_id), found in site.annotations.items():
+        rules = site.reports.get(report)
+        for each in found:
+            if each.kind is Kind.ROUTE and rules is not None and rules.strict:
+                backing = [*site.evidence_of(report, record_id), *_evidence_in(site, each)]
+                yield from _overclaimed(site, each, f"annotation on {record_id}", backing)
+
+
+def _evidence_in(site: Site, annotation: Annotation) -> Iterator[Evidence]:
+    for evidence in site.registry.facts(annotation.docname).evidence:
+        if evidence.annotation == annotation.anchor:
+            yield evidence
+
+
+def _overclaimed(
+    site: Site, statement: Record | Annotation, name: str, backing: Iterable[Evidence]
+) -> Iterator[Problem]:
+    layers = {site.layer(each) for each in backing}
+    for status, needed in _LAYERS_FOR.items():
+        options = [option for option in STATUS_OPTIONS if statement.field(option) == status]
+        if options and layers.isdisjoint(needed):
+            yield Problem(
+                code=Code.OVERCLAIMED_STATUS,
+                message=f"{name}: option {_quoted(options)} says '{status}', but there is no "
+                f"evidence of layer '{needed[0]}'",
+                docname=statement.docname,
+                line=statement.line,
+                report=statement.report,
+                subject=statement.target if isinstance(statement, Annotation) else statement.id,
+                fix=f"quote a source of that layer, add ':layer: {needed[0]}' to evidence that "
+                "is of it, or claim less",
+            )
 
 
 def _quoted(names: Sequence[str]) -> str:
