@@ -43,6 +43,11 @@ class LineRange(Model):
     def __str__(self) -> str:
         return str(self.start) if self.start == self.end else f"{self.start}-{self.end}"
 
+    @property
+    def words(self) -> str:
+        """The range as it is said in a sentence: ``line 5`` or ``lines 5-8``."""
+        return f"line {self}" if self.start == self.end else f"lines {self}"
+
 
 class SourceRules(Model):
     """What the checks must know of one source.

@@ -248,7 +248,7 @@ class _Pass:
         details = []
         near = nearest_passage(request.quote, self.texts[request.path])
         if near:
-            details.append(f"nearest passage: lines {near.lines} ({near.similarity:.0f} % alike)")
+            details.append(f"nearest passage: {near.lines.words} ({near.similarity:.0f} % alike)")
             details.append(f"word diff: {near.diff}")
         if others:
             details.append(f"the quote stands in {_listing(others)}")
@@ -257,10 +257,10 @@ class _Pass:
         if others:
             fix = f"name the file that holds the quote: {others[0]}"
         elif near:
-            fix = f"copy the passage again from lines {near.lines}, or rewrite what rests on it"
+            fix = f"copy the passage again from {near.lines.words}, or rewrite what rests on it"
         else:
             fix = "remove the quote, or rewrite what rests on it"
-        where = f"lines {request.lines} of {name}" if request.lines else name
+        where = f"{request.lines.words} of {name}" if request.lines else name
         return Finding(
             code=Code.STALE_QUOTE,
             message=f"the quote does not occur in {where}",
@@ -271,7 +271,8 @@ class _Pass:
     def _path_gone(self, request: QuoteRequest, others: Sequence[str]) -> Finding:
         failure = self._with_nearest_path(request.path)
         if not others:
-            return failure
+            searched = "and no file there holds the quote"
+            return failure.model_copy(update={"details": (*failure.details, searched)})
         return failure.model_copy(
             update={
                 "details": (*failure.details, f"the quote stands in {_listing(others)}"),
@@ -281,9 +282,12 @@ class _Pass:
 
     def _with_nearest_path(self, path: str) -> Finding:
         failure = self.failures[path]
-        near = None if failure.fix else nearest_path(path, self.reader.paths())
-        if near is None:
+        if failure.fix:
             return failure
+        near = nearest_path(path, self.reader.paths())
+        if near is None:
+            fix = "no path there is like it; name one that exists, or remove what rests on it"
+            return failure.model_copy(update={"fix": fix})
         return failure.model_copy(
             update={"details": (f"nearest path: {near}",), "fix": f"did you mean {near}?"}
         )
@@ -338,9 +342,10 @@ def _no_blob(path: str, blob: NoBlob) -> Finding:
 def _outside(path: str, lines: LineRange, source: SourceText) -> Finding | None:
     if lines.start <= lines.end <= source.line_count:
         return None
+    verb = "lies" if lines.start == lines.end else "lie"
     return Finding(
         code=Code.RANGE_OUTSIDE_FILE,
-        message=f"lines {lines} lie outside {path or 'the capture'}, "
+        message=f"{lines.words} {verb} outside {path or 'the capture'}, "
         f"which has {source.line_count} lines",
         fix="correct the range, or leave it out",
     )
@@ -355,7 +360,7 @@ def _ambiguous(request: QuoteRequest, found: Ambiguous, source: SourceText) -> F
     if hidden:
         details.append(f"and {hidden} more")
     distinct = len(set(found.occurrences)) == len(found.occurrences)
-    where = f"lines {request.lines} of " if request.lines else ""
+    where = f"{request.lines.words} of " if request.lines else ""
     return Finding(
         code=Code.AMBIGUOUS_QUOTE,
         message=f"the quote occurs {len(found.occurrences)} times in {where}"
@@ -373,7 +378,7 @@ def _elsewhere(
     found = [_occurrence(lines, source) for lines in elsewhere[:_SHOWN_OCCURRENCES]]
     return Finding(
         code=Code.STALE_QUOTE,
-        message=f"the quote does not occur in lines {request.lines} of "
+        message=f"the quote does not occur in {request.lines.words} of "
         f"{request.path or 'the capture'}, but it does elsewhere in the file",
         details=tuple(found),
         fix=f"write ':lines: {elsewhere[0]}'"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from sphinx_memreport.core.checks.place import at_record, at_reference
 from sphinx_memreport.core.ids import IdStyle, check_id, need_id
-from sphinx_memreport.core.models import Record
+from sphinx_memreport.core.models import Record, Reference, ReferenceOrigin
 from sphinx_memreport.core.nearest import nearest_names
 from sphinx_memreport.core.problems import Code, Problem
 from sphinx_memreport.core.registry import DocumentFacts
@@ -96,20 +96,17 @@ def dangling_ids(site: Site) -> Iterator[Problem]:
             continue
         for code, message, fix in _why_nothing(site, report, target):
             for reference in references:
-                yield at_reference(reference, code, message, fix)
+                yield at_reference(reference, code, message, fix or _last_resort(reference))
 
 
 def _why_nothing(site: Site, report: str, target: str) -> Iterator[tuple[Code, str, str]]:
     rules = site.reports.get(report)
     shown = target if rules else f"{report}:{target}" if report else target
-    if fault := check_id(target, rules.ids if rules else IdStyle.ANY):
-        near = nearest_names(target, site.ids(report))
-        fix = f"did you mean {_or(near)}?" if near else ""
-        yield (
-            Code.MALFORMED_ID,
-            f"{shown}: {fault}",
-            fix or f"{{memraw}}`{target}` if it is no reference",
-        )
+    style = rules.ids if rules else IdStyle.ANY
+    if fault := check_id(target, style):
+        sound = [each for each in site.ids(report) if not check_id(each, style)]
+        near = nearest_names(target, sound)
+        yield Code.MALFORMED_ID, f"{shown}: {fault}", f"did you mean {_or(near)}?" if near else ""
     elif target.startswith("SRC-"):
         known = ", ".join(source.id for source in rules.sources) if rules else ""
         yield (
@@ -121,6 +118,12 @@ def _why_nothing(site: Site, report: str, target: str) -> Iterator[tuple[Code, s
         )
     else:
         yield Code.DANGLING_ID, *_dangling(site, report, target)
+
+
+def _last_resort(reference: Reference) -> str:
+    if reference.origin is ReferenceOrigin.RELATION:
+        return "correct the ID"
+    return f"correct it, or write {{memraw}}`{reference.target}` if it is no reference"
 
 
 def _dangling(site: Site, report: str, target: str) -> tuple[str, str]:
