@@ -103,6 +103,18 @@ def open_git(
     return GitSource(place, repository.objects, tree, max_bytes)
 
 
+def object_directory(checkout: Path, commit: str, fetch_hint: str = "") -> Path:
+    """Where a repository on this machine keeps its objects; parameters as of :func:`open_git`.
+
+    :raises SourceUnavailable: ``checkout-missing`` when no repository is there.
+    """
+    place = _Place(Path(os.path.abspath(checkout)), checkout, commit.lower(), fetch_hint)  # noqa: PTH100
+    try:
+        return _find_repository(place).objects.resolve()
+    except OSError as error:
+        raise place.no_checkout(f"cannot be read: {error.strerror}") from error
+
+
 def open_capture(file: Path, sha256: str, *, max_bytes: int = MAX_BYTES) -> CaptureSource:
     """Open a frozen file and compare its hash with the pinned one.
 
@@ -222,6 +234,18 @@ class GitSource(_Unpicklable):
                 self._paths = tuple(sorted(map(_decode, self._walk(git))))
         return self._paths
 
+    def lost(self) -> Sequence[str]:
+        """The paths of the tree whose content is not here, as in a partial clone.
+
+        Only whether git can name the objects is looked at; their hashes are checked when read.
+
+        :raises SourceUnavailable: as :meth:`paths`.
+        """
+        with self._git() as git:
+            blobs = {path: entry.oid for path, entry in self._walk_entries(git) if entry.is_blob}
+            absent = git.absent(set(blobs.values()))
+        return tuple(sorted(_decode(path) for path, oid in blobs.items() if oid in absent))
+
     def directory_exists(self, path: str) -> bool:
         """Whether ``path`` (without trailing slash; empty is the root) is a directory.
 
@@ -280,6 +304,9 @@ class GitSource(_Unpicklable):
         return found
 
     def _walk(self, git: _CatFile) -> Iterator[bytes]:
+        return (path for path, _ in self._walk_entries(git))
+
+    def _walk_entries(self, git: _CatFile) -> Iterator[tuple[bytes, _Entry]]:
         level = {b"": self._tree}
         while level:
             below: dict[bytes, str] = {}
@@ -292,7 +319,7 @@ class GitSource(_Unpicklable):
                     if entry.is_tree:
                         below[directory + name + b"/"] = entry.oid
                     else:
-                        yield directory + name
+                        yield directory + name, entry
             level = below
 
 
@@ -633,6 +660,10 @@ class _Entry(NamedTuple):
         return stat.S_ISDIR(self.mode)
 
     @property
+    def is_blob(self) -> bool:
+        return not self.is_tree and stat.S_IFMT(self.mode) != 0o160000
+
+    @property
     def is_link(self) -> bool:
         return stat.S_ISLNK(self.mode)
 
@@ -792,6 +823,16 @@ class _CatFile:
             if wanted is None or name in wanted:
                 yield name, _Entry(int(mode, 8), oid.hex())
 
+    def absent(self, oids: Iterable[str]) -> set[str]:
+        """Those objects that are not here; nothing is read of the others."""
+        self._end()
+        self._start("--batch-check")
+        assert self._process is not None
+        self._ask(oids, last=True)
+        answers = [line.decode("ascii", "replace").split() for line in self._process.stdout]
+        self._end()
+        return {answer[0] for answer in answers if answer[1:] == ["missing"]}
+
     def _ask(self, oids: Iterable[str], last: bool) -> None:
         if self._process is None:
             self._start()
@@ -835,7 +876,7 @@ class _CatFile:
         said = self._end()
         return NoBlob(Absence.LOST, f"object {oid} cannot be read" + (said and f" ({said})"))
 
-    def _start(self) -> None:
+    def _start(self, mode: str = "--batch") -> None:
         if self._closed:
             raise ValueError("this source is closed")
         git = self._home.git()
@@ -843,7 +884,7 @@ class _CatFile:
 
         try:
             self._process = git.cat_file(
-                "--batch", istream=PIPE, as_process=True, shell=False, env=self._home.environment()
+                mode, istream=PIPE, as_process=True, shell=False, env=self._home.environment()
             )
         except (GitError, OSError) as error:
             raise _no_git(str(error)) from error

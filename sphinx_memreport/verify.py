@@ -154,15 +154,21 @@ class _Sources:
                 self.unavailable.setdefault((slug, source_id), _finding(error))
 
     def _open_anew(self, source: GitSource | CaptureSource) -> SourceReader:
-        if isinstance(source, CaptureSource):
-            return SingleFile(open_capture(self._config.file_path(source), source.sha256).read())
-        return self._stack.enter_context(
-            open_git(
-                self._config.checkout_path(source),
-                source.commit,
-                fetch_hint=source.repository,
-            )
-        )
+        return open_source(self._config, source, self._stack)
+
+
+def open_source(
+    config: SiteConfig, source: GitSource | CaptureSource, stack: ExitStack
+) -> SourceReader:
+    """Open one source.
+
+    :param stack: closes the source at its end.
+    :raises SourceUnavailable: when it cannot be read.
+    """
+    if isinstance(source, CaptureSource):
+        return SingleFile(open_capture(config.file_path(source), source.sha256).read())
+    place = config.checkout_path(source)
+    return stack.enter_context(open_git(place, source.commit, fetch_hint=source.repository))
 
 
 def _finding(error: SourceUnavailable) -> Finding:

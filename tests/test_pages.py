@@ -246,7 +246,7 @@ def test_a_page_holds_previews_of_what_it_links_to(site_of: SiteOf) -> None:
         "#mem-obj-one": [
             "One",
             "MEM-OBJ-one",
-            ["Operative object", "1 of 1 quotes verified"],
+            ["Operative object"],
             "Identity: A thing.",
         ],
         "#mem-rte-r": [

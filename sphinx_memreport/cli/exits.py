@@ -27,7 +27,8 @@ class Failure(click.ClickException):
 
     def __init__(self, message: str, status: Exit = Exit.USAGE) -> None:
         super().__init__(message)
-        self.exit_code = status
+        # click reads it from the instance
+        self.exit_code = status  # type: ignore[misc]
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the message to standard error."""

@@ -71,9 +71,11 @@ def diff(change: Change, base: Path | None = None) -> bytes:
 def _lines(data: bytes) -> list[str]:
     """Lines with their ends, split at LF alone: other separators are text to diff tools."""
     lines = data.decode("utf-8", "surrogateescape").split("\n")
-    return [*(f"{line}\n" for line in lines[:-1]), *lines[-1:]] if lines[-1] else [
-        f"{line}\n" for line in lines[:-1]
-    ]
+    return (
+        [*(f"{line}\n" for line in lines[:-1]), *lines[-1:]]
+        if lines[-1]
+        else [f"{line}\n" for line in lines[:-1]]
+    )
 
 
 def _relative(path: Path, base: Path) -> str:

@@ -43,6 +43,8 @@ from sphinx_memreport.core.site import Key, Site, TargetKind
 
 #: Version of the form of ``memreport.json``; raise it when a reader could be misled.
 SCHEMA_VERSION: Literal[1] = 1
+#: The export, in the output folder of every builder.
+EXPORT_NAME = "memreport.json"
 #: The shipped JSON Schema.
 SCHEMA_FILE = Path(__file__).parent / "schema" / "memreport.schema.json"
 _SCHEMA_ID = f"{DOCS_URL}memreport-{SCHEMA_VERSION}.schema.json"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -146,6 +148,13 @@ def github_annotations(entries: Sequence[ProblemEntry], folder: str = "") -> str
     :param folder: the source folder, relative to the root of the repository.
     """
     return "".join(f"{_annotation(entry, folder)}\n" for entry in entries)
+
+
+def repository_folder(srcdir: Path) -> str:
+    """The source folder as GitHub sees it, from the root of the repository."""
+    root = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()).resolve()
+    folder = srcdir.resolve()
+    return folder.relative_to(root).as_posix() if folder.is_relative_to(root) else ""
 
 
 def _annotation(entry: ProblemEntry, folder: str) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register everything with Sphinx."""
+    from sphinx_memreport.sphinx_ext.check_builder import setup_check_builder
     from sphinx_memreport.sphinx_ext.directives import setup_directives
     from sphinx_memreport.sphinx_ext.domain import MemDomain
     from sphinx_memreport.sphinx_ext.events import BuildEvents
@@ -34,6 +35,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     setup_transforms(app)
     setup_style(app)
     setup_export(app)
+    setup_check_builder(app)
     BuildEvents(app)
     return {
         "version": __version__,

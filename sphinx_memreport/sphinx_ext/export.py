@@ -10,13 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx_memreport import __version__
 from sphinx_memreport.config import CaptureSource, GitSource, Report, Settings, SiteConfig
-from sphinx_memreport.core.export import LayerEntry, ReportEntry, SourceEntry, export_site
+from sphinx_memreport.core.export import (
+    EXPORT_NAME,
+    LayerEntry,
+    ReportEntry,
+    SourceEntry,
+    export_site,
+)
 from sphinx_memreport.core.output import write_changed
 from sphinx_memreport.core.problem_files import (
     ProblemEntry,
     github_annotations,
     problems_json,
     problems_sarif,
+    repository_folder,
 )
 from sphinx_memreport.core.problems import Code, Problem
 from sphinx_memreport.sphinx_ext.domain import mem_domain
@@ -25,9 +32,6 @@ from sphinx_memreport.sphinx_ext.logging import say
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
-
-#: The export, in the output folder of every builder.
-EXPORT_NAME = "memreport.json"
 
 
 def write_data(app: Sphinx, settings: Settings) -> bool:
@@ -53,7 +57,7 @@ def write_data(app: Sphinx, settings: Settings) -> bool:
         files.append(("memreport_report['sarif']", wanted.sarif_path, sarif))
     written = [_write(app, *file) for file in files]
     if wanted.github:
-        _print(github_annotations(entries, _repository_folder(Path(app.srcdir))))
+        _print(github_annotations(entries, repository_folder(Path(app.srcdir))))
     return all(written)
 
 
@@ -79,13 +83,6 @@ def _print(text: str) -> None:
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
     sys.stdout.flush()
-
-
-def _repository_folder(srcdir: Path) -> str:
-    """The source folder as GitHub sees it, from the root of the repository."""
-    root = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()).resolve()
-    folder = srcdir.resolve()
-    return folder.relative_to(root).as_posix() if folder.is_relative_to(root) else ""
 
 
 # --- problems -----------------------------------------------------------------------------

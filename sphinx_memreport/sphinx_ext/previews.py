@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from sphinx_memreport.core.models import Record, Status, Supplied
+from sphinx_memreport.core.models import Record, Supplied
 from sphinx_memreport.core.registry import DocumentFacts
 from sphinx_memreport.core.site import Key, Site
 from sphinx_memreport.core.vocabulary import TYPE_OF_KIND, OptionType
@@ -63,7 +63,7 @@ def _preview(site: Site, report: str, record_id: str) -> Preview | None:
     record = site.record(report, record_id)
     entry = next(iter(site.supplied.get((report, record_id), [])), None)
     if record is not None:
-        badges, text = _badges_of(site, record), _summary(site, record)
+        badges, text = _badges_of(record), _summary(site, record)
     elif entry is not None:
         badges, text = (_origin(entry),), ""
     else:
@@ -73,16 +73,13 @@ def _preview(site: Site, report: str, record_id: str) -> Preview | None:
     return Preview(target.docname, target.anchor, target.label, record_id, badges, text)
 
 
-def _badges_of(site: Site, record: Record) -> tuple[str, ...]:
+def _badges_of(record: Record) -> tuple[str, ...]:
     type = TYPE_OF_KIND[record.kind]
     found = [type.title]
     for option in type.options:
         status = record.field(option.name)
         if option.type is OptionType.STATUS and status:
             found.append(f"{option.label}: {status}")
-    states = [site.resolution(each).status for each in site.evidence_of(record.report, record.id)]
-    if states:
-        found.append(f"{states.count(Status.VERIFIED)} of {len(states)} quotes verified")
     return tuple(found)
 
 

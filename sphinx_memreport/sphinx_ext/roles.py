@@ -11,6 +11,7 @@ from sphinx.util.docutils import ReferenceRole, SphinxRole
 
 from sphinx_memreport.core.ids import REPORT_SLUG
 from sphinx_memreport.core.models import LineRange
+from sphinx_memreport.core.source_paths import split_source_path
 from sphinx_memreport.sphinx_ext.nodes import path_reference
 
 if TYPE_CHECKING:
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from sphinx_memreport.sphinx_ext.domain import MemDomain
 
 _QUALIFIED = re.compile(rf"(?:(?P<report>{REPORT_SLUG.pattern}):)?(?P<id>\S+)")
-_SOURCE_PATH = re.compile(
-    r"(?:(?P<source>SRC-\w+):)?(?P<path>[^#]*?)(?:#L(?P<start>[0-9]+)(?:-L?(?P<end>[0-9]+))?)?"
-)
 
 
 def record_reference(
@@ -74,17 +72,6 @@ class SourcePathRole(ReferenceRole):
         node["memreport_unscanned"] = not self.has_explicit_title
         self.set_source_info(node)
         return [node], []
-
-
-def split_source_path(text: str) -> tuple[str, str, tuple[int, int] | None]:
-    """Source ID (or nothing), path and lines of a text such as ``SRC-1:path#L12-L20``."""
-    match = _SOURCE_PATH.fullmatch(text.strip())
-    if match is None:
-        return "", text, None
-    lines = None
-    if match["start"]:
-        lines = (int(match["start"]), int(match["end"] or match["start"]))
-    return match["source"] or "", match["path"], lines
 
 
 class RawRole(SphinxRole):

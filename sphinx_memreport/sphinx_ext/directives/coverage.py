@@ -10,11 +10,11 @@ from docutils import nodes
 from sphinx_memreport.core.ids import MemberName
 from sphinx_memreport.core.models import CoverageRow
 from sphinx_memreport.core.problems import Code
+from sphinx_memreport.core.source_paths import split_source_path
 from sphinx_memreport.core.yaml_body import Table, Text
 from sphinx_memreport.sphinx_ext.directives.yaml_body import YamlDirective
 from sphinx_memreport.sphinx_ext.nodes import path_reference
 from sphinx_memreport.sphinx_ext.render.tables import Column, scrolling_table
-from sphinx_memreport.sphinx_ext.roles import split_source_path
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -1,0 +1,347 @@
+"""``memreport quote``: a passage of a source as a block to paste."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from textwrap import dedent
+from typing import NamedTuple
+
+import click
+
+from sphinx_memreport.cli.common import (
+    Exit,
+    Failure,
+    config_option,
+    json_option,
+    load,
+    report_of,
+    report_option,
+    say,
+    say_bytes,
+    say_json,
+    source_of,
+)
+from sphinx_memreport.config import CaptureSource, Report
+from sphinx_memreport.core.blobs import Blob, SourceReader
+from sphinx_memreport.core.blocks import Syntax, body_lines, evidence_block, laid_out
+from sphinx_memreport.core.blockscan import scan
+from sphinx_memreport.core.ids import SOURCE_ID
+from sphinx_memreport.core.models import Ambiguous, Finding, Found, Layer, LineRange, Status
+from sphinx_memreport.core.nearest import Near, files_holding, nearest_passage
+from sphinx_memreport.core.quotes import (
+    NotText,
+    SourceText,
+    decode,
+    invisible_characters,
+    is_lfs_pointer,
+    normalise,
+)
+from sphinx_memreport.core.resolve import PathRequest, QuoteRequest, Requests, resolve
+from sphinx_memreport.verify import open_source
+
+_LINES = re.compile(r"([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?")
+#: Matches and near passages that are listed.
+_SHOWN = 20
+_NEAREST = 3
+#: Characters of a tree in which near passages are sought: a second or two.
+_COMPARED = 40_000_000
+
+
+class Place(NamedTuple):
+    """What the arguments name. An empty path is a capture, or any file with ``--find``."""
+
+    source: str
+    path: str
+    lines: LineRange | None
+
+
+class _Passage(NamedTuple):
+    """A passage of a file: its text, laid out, and its lines."""
+
+    path: str
+    text: SourceText
+    quote: str
+    lines: LineRange
+
+
+@click.command()
+@click.argument("place", nargs=-1, metavar="[SRC-n] [PATH] [LINES]")
+@click.option("-f", "--find", metavar="TEXT", help="Quote the passage that reads so.")
+@click.option("-L", "--whole-lines", is_flag=True, help="With --find: quote its lines whole.")
+@click.option("--layer", type=click.Choice([str(layer) for layer in Layer]), help="Option 'layer'.")
+@click.option("--caption", help="Option 'caption'.")
+@click.option("--supports", multiple=True, metavar="ID", help="Option 'supports'; may be repeated.")
+@click.option("--rest", is_flag=True, help="Write reStructuredText instead of Markdown.")
+@report_option
+@config_option
+@json_option
+def quote(
+    place: tuple[str, ...],
+    find: str | None,
+    config_path: Path | None,
+    slug: str | None,
+    *,
+    whole_lines: bool,
+    layer: str | None,
+    caption: str | None,
+    supports: tuple[str, ...],
+    rest: bool,
+    as_json: bool,
+) -> None:
+    """Print a passage of a pinned source as an evidence block.
+
+    The block is unique and whole as it is printed: it names the lines where the passage occurs
+    more than once, and its fence is longer than any in the passage. It was verified as the build
+    verifies it. The source may be left out when the report has one.
+
+    \b
+      memreport quote SRC-1 src/app.py 12-20
+      memreport quote src/app.py 12
+      memreport quote src/app.py --find "def recall("
+      memreport quote --find "notes are kept for ever"      in any file
+      memreport quote SRC-2 --find "a user reports"         in a capture
+
+    With --find, white space counts as in evidence: a run of it is one space. Several matches are
+    listed with the lines that settle which is meant; without a match, the nearest passages are.
+    The exit status is then 1.
+    """
+    config = load(config_path)
+    report = report_of(config, slug)
+    asked = _parse(place, finding=find is not None)
+    source_id, source = source_of(report, asked.source or _only_fitting(report, asked))
+    if isinstance(source, CaptureSource) and asked.path:
+        raise Failure(f"{source_id} is a capture: name it without a path")
+    if find is not None and not normalise(find):
+        raise Failure("--find needs a text")
+    with ExitStack() as stack:
+        reader = open_source(config, source, stack)
+        files = _Files(reader, source.encoding, capture=isinstance(source, CaptureSource))
+        passage = files.lines(asked) if find is None else files.find(asked, find)
+        if whole_lines and find is not None:
+            passage = _whole(passage)
+        lines = _settling(passage)
+        syntax: Syntax = "rest" if rest else "myst"
+        try:
+            block = evidence_block(
+                source_id,
+                passage.path,
+                passage.quote,
+                lines=lines,
+                layer=layer,
+                caption=caption,
+                supports=supports,
+                syntax=syntax,
+            )
+        except ValueError as error:
+            raise Failure(str(error), Exit.PROBLEMS) from None
+        files.check(block, syntax, passage)
+    _warn(passage)
+    if as_json:
+        data = {"source": source_id, "path": passage.path or None, "lines": str(passage.lines)}
+        say_json({**data, "block": block})
+    else:
+        say_bytes(block.encode("utf-8"))
+
+
+def _parse(words: tuple[str, ...], *, finding: bool) -> Place:
+    rest = list(words)
+    source = rest.pop(0) if rest and SOURCE_ID.fullmatch(rest[0]) else ""
+    lines = None
+    match = _LINES.fullmatch(rest[-1]) if rest else None
+    if match:
+        rest.pop()
+        start, end = int(match[1]), int(match[2] or match[1])
+        if end < start:
+            raise click.UsageError(f"the range {match[0]} ends before it begins")
+        lines = LineRange(start=start, end=end)
+    if len(rest) > 1:
+        raise click.UsageError(
+            f"expected a source, a path and lines, as in SRC-1 src/app.py 12-20; found "
+            f"{' '.join(words)!r} (put a path with spaces in quotes)"
+        )
+    if not finding and lines is None:
+        raise click.UsageError("say which lines, as in 12-20, or what they read with --find")
+    return Place(source, rest[0] if rest else "", lines)
+
+
+def _only_fitting(report: Report, asked: Place) -> str | None:
+    """The only source with paths, when a path was named."""
+    trees = [name for name, source in report.sources.items() if source.kind == "git"]
+    return trees[0] if asked.path and len(trees) == 1 else None
+
+
+class _Files:
+    """The files of a source, asked for passages."""
+
+    def __init__(self, reader: SourceReader, encoding: str, *, capture: bool) -> None:
+        self._reader = reader
+        self._encoding = encoding
+        self._capture = capture
+
+    def lines(self, asked: Place) -> _Passage:
+        """The lines that were asked for."""
+        if not asked.path and not self._capture:
+            raise click.UsageError("name the path of a file, or what it reads with --find")
+        assert asked.lines is not None
+        text = self._text(asked.path, PathRequest(asked.path, asked.lines))
+        quote = "\n".join(body_lines(dedent("\n".join(body_lines(text.passage(asked.lines))))))
+        if not quote:
+            raise Failure(f"lines {asked.lines} of {asked.path} are blank", Exit.PROBLEMS)
+        return _Passage(asked.path, text, quote, asked.lines)
+
+    def find(self, asked: Place, wanted: str) -> _Passage:
+        """The one passage that reads as wanted.
+
+        :raises Failure: with all of several, or with those that come near.
+        """
+        if not asked.path and not self._capture:
+            return self._find_anywhere(wanted)
+        request = QuoteRequest(asked.path, wanted, asked.lines)
+        answers = resolve(
+            Requests(quotes={request}, texts={asked.path}), self._reader, self._encoding
+        )
+        resolution = answers.quotes[request]
+        if resolution.finding is not None:
+            raise _failure(resolution.finding)
+        text = SourceText(answers.texts[asked.path] or "")
+        return _found(asked.path, text, wanted, asked.lines)
+
+    def _find_anywhere(self, wanted: str) -> _Passage:
+        paths = files_holding([wanted], self._tree(self._reader.paths()))[wanted]
+        if not paths:
+            raise Failure(
+                "\n".join(["nothing at the pin reads so", *self._nearest(wanted)]), Exit.PROBLEMS
+            )
+        texts = {path: SourceText(text) for path, text in self._tree(paths)}
+        places = [
+            (path, lines) for path, text in texts.items() for lines in _ranges(text.locate(wanted))
+        ]
+        if len(places) == 1:
+            return _found(paths[0], texts[paths[0]], wanted, None)
+        shown = [
+            f"    {path} {lines}   {texts[path].line_text(lines.start).strip()[:100]}"
+            for path, lines in places[:_SHOWN]
+        ]
+        if len(places) > _SHOWN:
+            shown.append(f"    and {len(places) - _SHOWN} more")
+        raise Failure(
+            "\n".join([f"{len(places)} passages read so; name the file and the lines:", *shown]),
+            Exit.PROBLEMS,
+        )
+
+    def _nearest(self, wanted: str) -> list[str]:
+        near: list[tuple[Near, str]] = []
+        compared = 0
+        for path, text in self._tree(self._reader.paths()):
+            compared += len(text)
+            if compared > _COMPARED:
+                break
+            found = nearest_passage(wanted, SourceText(text))
+            if found:
+                near.append((found, path))
+        near.sort(key=lambda pair: (-pair[0].similarity, pair[1]))
+        return [
+            f"    near: {path} {found.lines} ({found.similarity:.0f} % alike): {found.diff}"
+            for found, path in near[:_NEAREST]
+        ]
+
+    def _tree(self, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """The texts among some files."""
+        for path, blob in self._reader.blobs(paths):
+            if isinstance(blob, Blob) and not is_lfs_pointer(blob.data):
+                try:
+                    yield path, decode(blob.data, self._encoding)
+                except NotText:
+                    continue
+
+    def _text(self, path: str, request: PathRequest) -> SourceText:
+        answers = resolve(Requests(paths={request}, texts={path}), self._reader, self._encoding)
+        finding = answers.paths[request].finding
+        text = answers.texts[path]
+        if finding is not None or text is None:
+            raise _failure(finding)
+        return SourceText(text)
+
+    def check(self, block: str, syntax: Syntax, passage: _Passage) -> None:
+        """Read a block as a build does, and have it resolved.
+
+        :raises Failure: when that does not lead back to the passage.
+        """
+        (read,) = scan(block, syntax).blocks
+        request = QuoteRequest(read.path, read.quote, read.lines)
+        resolution = resolve(Requests(quotes={request}), self._reader, self._encoding).quotes[
+            request
+        ]
+        if read.trouble or resolution.status is not Status.VERIFIED:
+            reason = read.trouble or (resolution.finding.message if resolution.finding else "")
+            raise Failure(
+                f"this passage cannot be written as a block that is read back: {reason}\n"
+                "    fix: quote other lines",
+                Exit.PROBLEMS,
+            )
+        if passage.path != read.path:
+            raise Failure(f"the path {passage.path!r} is read back as {read.path!r}")
+
+
+def _found(path: str, text: SourceText, wanted: str, within: LineRange | None) -> _Passage:
+    found = text.locate(wanted, within)
+    assert isinstance(found, Found)
+    return _Passage(path, text, laid_out(text, found), found.lines)
+
+
+def _whole(passage: _Passage) -> _Passage:
+    """The same passage with the rest of its first and last line."""
+    quote = dedent("\n".join(body_lines(passage.text.passage(passage.lines))))
+    return passage._replace(quote=quote)
+
+
+def _ranges(location: object) -> tuple[LineRange, ...]:
+    match location:
+        case Found(lines=lines):
+            return (lines,)
+        case Ambiguous(occurrences=occurrences):
+            return occurrences
+    return ()
+
+
+def _settling(passage: _Passage) -> LineRange | None:
+    """The lines that must be named so that the quote is unique; None when it is."""
+    if isinstance(passage.text.locate(passage.quote), Found):
+        return None
+    if isinstance(passage.text.locate(passage.quote, passage.lines), Found):
+        return passage.lines
+    raise Failure(
+        f"the passage occurs more than once within lines {passage.lines}\n"
+        "    fix: quote more of it, as with --whole-lines",
+        Exit.PROBLEMS,
+    )
+
+
+def _warn(passage: _Passage) -> None:
+    """Say on standard error what whoever pastes the block must know."""
+    hidden = invisible_characters(passage.quote)
+    if hidden:
+        names = ", ".join(dict.fromkeys(name for _, name in hidden))
+        message = f"the passage holds characters that cannot be seen or change direction: {names}"
+        if sys.stdout.isatty():
+            raise Failure(
+                f"{message}\n    fix: write the block to a file: memreport quote … > block.md",
+                Exit.PROBLEMS,
+            )
+        say(f"warning: {message}", err=True)
+    colons = [len(run) for run in re.findall(r"^\s*(:{3,})", passage.quote, re.MULTILINE)]
+    if colons:
+        say(f"note: a record around this block needs {max(colons) + 1} colons or more", err=True)
+
+
+def _failure(finding: Finding | None) -> Failure:
+    if finding is None:
+        return Failure("the file cannot be read as text", Exit.PROBLEMS)
+    lines = [f"{finding.message} [memreport.{finding.code}]"]
+    lines += [f"    {detail}" for detail in finding.details]
+    lines += [f"    fix: {finding.fix}"] if finding.fix else []
+    return Failure("\n".join(lines), Exit.PROBLEMS)
