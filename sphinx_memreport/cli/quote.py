@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from textwrap import dedent
@@ -25,7 +25,7 @@ from sphinx_memreport.cli.common import (
     say_json,
     source_of,
 )
-from sphinx_memreport.config import CaptureSource, Report
+from sphinx_memreport.config import CaptureSource, GitSource, Report
 from sphinx_memreport.core.blobs import Blob, SourceReader
 from sphinx_memreport.core.blocks import Syntax, body_lines, evidence_block, laid_out
 from sphinx_memreport.core.blockscan import scan
@@ -112,25 +112,28 @@ def quote(
     config = load(config_path)
     report = report_of(config, slug)
     asked = _parse(place, finding=find is not None)
-    source_id, source = source_of(report, asked.source or _only_fitting(report, asked))
-    if isinstance(source, CaptureSource) and asked.path:
-        raise Failure(f"{source_id} is a capture: name it without a path")
     if find is not None and not normalise(find):
         raise Failure("--find needs a text")
     with ExitStack() as stack:
-        reader = open_source(config, source, stack)
-        files = _Files(reader, source.encoding, capture=isinstance(source, CaptureSource))
-        passage = files.lines(asked) if find is None else files.find(asked, find)
+        candidates = {
+            source_id: _Files(open_source(config, source, stack), source)
+            for source_id, source in _candidates(report, asked, finding=find is not None).items()
+        }
+        if find is None or asked.path or asked.lines:
+            ((source_id, files),) = candidates.items()
+            passage = files.lines(asked) if find is None else files.find(asked, find)
+        else:
+            source_id, passage = _find_anywhere(candidates, find)
+            files = candidates[source_id]
         if whole_lines and find is not None:
             passage = _whole(passage)
-        lines = _settling(passage)
         syntax: Syntax = "rest" if rest else "myst"
         try:
             block = evidence_block(
                 source_id,
                 passage.path,
                 passage.quote,
-                lines=lines,
+                lines=_settling(passage),
                 layer=layer,
                 caption=caption,
                 supports=supports,
@@ -168,19 +171,30 @@ def _parse(words: tuple[str, ...], *, finding: bool) -> Place:
     return Place(source, rest[0] if rest else "", lines)
 
 
-def _only_fitting(report: Report, asked: Place) -> str | None:
-    """The only source with paths, when a path was named."""
-    trees = [name for name, source in report.sources.items() if source.kind == "git"]
-    return trees[0] if asked.path and len(trees) == 1 else None
+def _candidates(
+    report: Report, asked: Place, *, finding: bool
+) -> dict[str, GitSource | CaptureSource]:
+    """The sources that are meant: the one named, or what the rest of the place leaves open."""
+    if asked.source:
+        source_id, source = source_of(report, asked.source)
+        if asked.path and isinstance(source, CaptureSource):
+            raise Failure(f"{source_id} is a capture: name it without a path")
+        return {source_id: source}
+    if finding and not asked.path and not asked.lines and report.sources:
+        return dict(report.sources)
+    trees = {name: each for name, each in report.sources.items() if isinstance(each, GitSource)}
+    if asked.path and len(trees) == 1:
+        return dict(trees)
+    return dict([source_of(report, None)])
 
 
 class _Files:
     """The files of a source, asked for passages."""
 
-    def __init__(self, reader: SourceReader, encoding: str, *, capture: bool) -> None:
+    def __init__(self, reader: SourceReader, source: GitSource | CaptureSource) -> None:
         self._reader = reader
-        self._encoding = encoding
-        self._capture = capture
+        self._encoding = source.encoding
+        self._capture = isinstance(source, CaptureSource)
 
     def lines(self, asked: Place) -> _Passage:
         """The lines that were asked for."""
@@ -199,7 +213,7 @@ class _Files:
         :raises Failure: with all of several, or with those that come near.
         """
         if not asked.path and not self._capture:
-            return self._find_anywhere(wanted)
+            raise click.UsageError("lines need the path of their file")
         request = QuoteRequest(asked.path, wanted, asked.lines)
         answers = resolve(
             Requests(quotes={request}, texts={asked.path}), self._reader, self._encoding
@@ -210,30 +224,13 @@ class _Files:
         text = SourceText(answers.texts[asked.path] or "")
         return _found(asked.path, text, wanted, asked.lines)
 
-    def _find_anywhere(self, wanted: str) -> _Passage:
+    def holding(self, wanted: str) -> dict[str, SourceText]:
+        """The files that hold a passage, and their texts."""
         paths = files_holding([wanted], self._tree(self._reader.paths()))[wanted]
-        if not paths:
-            raise Failure(
-                "\n".join(["nothing at the pin reads so", *self._nearest(wanted)]), Exit.PROBLEMS
-            )
-        texts = {path: SourceText(text) for path, text in self._tree(paths)}
-        places = [
-            (path, lines) for path, text in texts.items() for lines in _ranges(text.locate(wanted))
-        ]
-        if len(places) == 1:
-            return _found(paths[0], texts[paths[0]], wanted, None)
-        shown = [
-            f"    {path} {lines}   {texts[path].line_text(lines.start).strip()[:100]}"
-            for path, lines in places[:_SHOWN]
-        ]
-        if len(places) > _SHOWN:
-            shown.append(f"    and {len(places) - _SHOWN} more")
-        raise Failure(
-            "\n".join([f"{len(places)} passages read so; name the file and the lines:", *shown]),
-            Exit.PROBLEMS,
-        )
+        return {path: SourceText(text) for path, text in self._tree(paths)}
 
-    def _nearest(self, wanted: str) -> list[str]:
+    def nearest(self, wanted: str) -> list[tuple[Near, str]]:
+        """The nearest passage of each file in which something comes near, and its path."""
         near: list[tuple[Near, str]] = []
         compared = 0
         for path, text in self._tree(self._reader.paths()):
@@ -243,11 +240,7 @@ class _Files:
             found = nearest_passage(wanted, SourceText(text))
             if found:
                 near.append((found, path))
-        near.sort(key=lambda pair: (-pair[0].similarity, pair[1]))
-        return [
-            f"    near: {path} {found.lines} ({found.similarity:.0f} % alike): {found.diff}"
-            for found, path in near[:_NEAREST]
-        ]
+        return near
 
     def _tree(self, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
         """The texts among some files."""
@@ -285,6 +278,48 @@ class _Files:
             )
         if passage.path != read.path:
             raise Failure(f"the path {passage.path!r} is read back as {read.path!r}")
+
+
+def _find_anywhere(sources: Mapping[str, _Files], wanted: str) -> tuple[str, _Passage]:
+    """The one passage in any file of some sources that reads as wanted, and its source.
+
+    :raises Failure: with all of several, or with those that come near.
+    """
+    places = [
+        (source_id, path, text, lines)
+        for source_id, files in sources.items()
+        for path, text in files.holding(wanted).items()
+        for lines in _ranges(text.locate(wanted))
+    ]
+    if len(places) == 1:
+        source_id, path, text, _ = places[0]
+        return source_id, _found(path, text, wanted, None)
+    if not places:
+        raise Failure(
+            "\n".join(["nothing at the pin reads so", *_near(sources, wanted)]), Exit.PROBLEMS
+        )
+    shown = [
+        f"    {' '.join(filter(None, [source_id, path]))} {lines}   "
+        f"{text.line_text(lines.start).strip()[:100]}"
+        for source_id, path, text, lines in places[:_SHOWN]
+    ]
+    if len(places) > _SHOWN:
+        shown.append(f"    and {len(places) - _SHOWN} more")
+    head = f"{len(places)} passages read so; name the place of the one that is meant:"
+    raise Failure("\n".join([head, *shown]), Exit.PROBLEMS)
+
+
+def _near(sources: Mapping[str, _Files], wanted: str) -> list[str]:
+    near = [
+        (found, f"{source_id} {path}".strip())
+        for source_id, files in sources.items()
+        for found, path in files.nearest(wanted)
+    ]
+    near.sort(key=lambda pair: (-pair[0].similarity, pair[1]))
+    return [
+        f"    near: {place} {found.lines} ({found.similarity:.0f} % alike): {found.diff}"
+        for found, place in near[:_NEAREST]
+    ]
 
 
 def _found(path: str, text: SourceText, wanted: str, within: LineRange | None) -> _Passage:

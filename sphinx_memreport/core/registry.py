@@ -37,10 +37,11 @@ class DocumentFacts:
     docname: str
     report: str | None = None
     reading_key: str = ""
-    title: str = ""
     member: MemberName | None = None
     member_line: int | None = None
     records: list[Record] = field(default_factory=list)
+    #: Titles of the sections that cite something, by anchor.
+    sections: dict[str, str] = field(default_factory=dict)
     #: By record ID, for previews of the record on other pages.
     summaries: dict[str, str] = field(default_factory=dict)
     evidence: list[Evidence] = field(default_factory=list)

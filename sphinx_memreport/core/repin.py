@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
 
 from rapidfuzz.distance import Indel
 
 from sphinx_memreport.core.blobs import SourceReader
-from sphinx_memreport.core.models import Finding, LineRange, Model, Status
+from sphinx_memreport.core.models import Finding, Found, LineRange, Model, Status
 from sphinx_memreport.core.nearest import nearest_passage
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.quotes import SourceText
@@ -25,7 +24,7 @@ from sphinx_memreport.core.resolve import (
     Requests,
     resolve,
 )
-from sphinx_memreport.core.search import PlannedSearch, SearchRequest, search_findings
+from sphinx_memreport.core.search import PlannedSearch, search_findings
 
 # Lines of two versions are compared when a table of so many pairs of them would do.
 _MAX_PAIRS = 400_000_000
@@ -151,7 +150,7 @@ class _Comparison:
             return self._found(fate, request, anywhere.lines, write=not stays)
         if anywhere.status is Status.AMBIGUOUS:
             return self._one_of_several(fate, request)
-        if path in self._after.texts and nearest_passage(request.quote, self._source(path)):
+        if self._after.texts.get(path) and nearest_passage(request.quote, self._source(path)):
             return _with(fate, change=Change.EDITED, finding=inside.finding)
         # a file of another name without anything like the passage is not where it went
         finding = self._after.quotes[request].finding
@@ -161,7 +160,7 @@ class _Comparison:
         """A quote that occurs more than once: the lines that it stood on say which is meant."""
         inside = self._after.quotes[QuoteRequest(fate.path, request.quote, request.lines)]
         meant = self._moved(request.path, fate.path, fate.before)
-        if meant and self._source(fate.path).stands_in(request.quote, meant):
+        if meant and self._stands_in(fate.path, request.quote, meant):
             stays = inside.status is Status.VERIFIED and inside.lines == meant
             return self._found(fate, request, meant, write=not stays)
         if inside.status is Status.VERIFIED and inside.lines:
@@ -231,6 +230,10 @@ class _Comparison:
         if (path, new_path) not in self._maps:
             self._maps[path, new_path] = LineMap(before, after)
         return self._maps[path, new_path].new(lines)
+
+    def _stands_in(self, path: str, quote: str, lines: LineRange) -> bool:
+        found = self._source(path).locate(quote, lines)
+        return isinstance(found, Found) and found.lines == lines
 
     def _source(self, path: str) -> SourceText:
         if path not in self._sources:

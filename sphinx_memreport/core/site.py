@@ -286,7 +286,9 @@ class Site:
             label = record.label if record else ""
             return Citation(reference.docname, reference.record, anchor(reference.record), label)
         title = self.titles.get(reference.docname, reference.docname)
-        return Citation(reference.docname, None, reference.section, title)
+        section = self.registry.documents[reference.docname].sections.get(reference.section or "")
+        label = f"{title}: {section}" if section else title
+        return Citation(reference.docname, None, reference.section, label)
 
     def report_of(self, docname: str) -> str | None:
         """The report that owns a document."""

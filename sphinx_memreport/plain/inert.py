@@ -9,7 +9,7 @@ safety does not rest on the escaping.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
@@ -213,9 +213,8 @@ def _code_ends(text: str) -> dict[int, int]:
         length = end - start
         ends[start] = next_of_length.get(length, end)
         next_of_length[length] = end
-        # behind a backslash, the run is one shorter
-        for shorter in range(1, min(length, 8)):
-            ends[start + shorter] = next_of_length.get(length - shorter, end)
+        if length > 1:  # behind a backslash, the run is one shorter
+            ends[start + 1] = next_of_length.get(length - 1, end)
     return ends
 
 
@@ -225,12 +224,11 @@ def _code_ends(text: str) -> dict[int, int]:
 class _Blocks:
     """Rewrites blocks line by line, so that nesting and layout stay as they are."""
 
-    def __init__(self, text: str, parser: MarkdownIt, escaped: object) -> None:
+    def __init__(self, text: str, parser: MarkdownIt, escaped: Callable[[str], str]) -> None:
         self._text = text
         self._lines = text.split("\n")
         self._tokens = parser.parse(text)
         self._escaped = escaped
-        self._whole = False
 
     def written(self) -> str | None:
         """The text, or None when it cannot be rewritten line by line."""
@@ -260,7 +258,7 @@ class _Blocks:
 
     def _rewrite_inline(self, token: Token, start: int, end: int) -> bool:
         before = token.content.split("\n")
-        after = self._escaped(token.content).split("\n")  # type: ignore[operator]
+        after = self._escaped(token.content).split("\n")
         if len(before) != len(after) or len(before) > end - start:
             return False
         for offset, (old, new) in enumerate(zip(before, after, strict=True)):
@@ -282,7 +280,7 @@ class _Blocks:
         return [head, f"|{'|'.join(aligned)}|", *body]
 
     def _cell(self, text: str) -> str:
-        return str(self._escaped(text)).replace("|", "\\|")  # type: ignore[operator]
+        return self._escaped(text).replace("|", "\\|")
 
 
 class Cell(NamedTuple):

@@ -22,6 +22,7 @@ from sphinx_memreport.sphinx_ext.roles import RecordRole, SourcePathRole
 if TYPE_CHECKING:
     from docutils.nodes import Element
     from sphinx.addnodes import pending_xref
+    from sphinx.application import Sphinx
     from sphinx.builders import Builder
     from sphinx.environment import BuildEnvironment
 
@@ -47,11 +48,12 @@ class MemDomain(Domain):
     initial_data: ClassVar[dict[str, Any]] = {
         "documents": {},  # docname -> DocumentFacts
         "answers": {},  # fingerprint of a source -> Answers
-        "shown": {},  # docname -> digest of what its page shows of other documents
+        "shown": {},  # output folder -> docname -> digest of what the page shows of others
     }
     data_version = DATA_VERSION
 
     #: Set for every build by the event handlers; never stored.
+    app: Sphinx
     config: SiteConfig
     ownership: Ownership
     site: Site
@@ -69,8 +71,9 @@ class MemDomain(Domain):
 
     @property
     def shown(self) -> dict[str, str]:
-        """What each page shows of other documents, as a digest."""
-        return cast("dict[str, str]", self.data["shown"])
+        """What each page in this build's output folder shows of other documents, as a digest."""
+        folders = cast("dict[str, dict[str, str]]", self.data["shown"])
+        return folders.setdefault(str(self.app.outdir), {})
 
     def facts(self, docname: str) -> DocumentFacts:
         """The facts of a document that is being read."""

@@ -64,6 +64,7 @@ class BuildEvents:
 
     def _start(self, app: Sphinx) -> None:
         domain = mem_domain(app.env)
+        domain.app = app
         self._settings = settings_of(app.config)
         domain.config = site_config_of(app, self._settings)
         domain.ownership = Ownership(domain.config, Path(app.srcdir))
@@ -115,7 +116,8 @@ class BuildEvents:
         shown = {facts.docname: digest(domain, facts) for facts in domain.registry}
         names = shown.keys() | domain.shown.keys()
         changed = {name for name in names if shown.get(name) != domain.shown.get(name)}
-        domain.data["shown"] = shown
+        domain.shown.clear()
+        domain.shown.update(shown)
         return changed
 
     def _finish(self, app: Sphinx, exception: Exception | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import PurePosixPath
 from textwrap import dedent
 
@@ -55,6 +56,7 @@ def evidence_anchor(evidence: Evidence) -> str:
     return f"evidence-{evidence.number + 1}"
 
 
+@cache
 def language_of(path: str | None) -> str:
     """The name of the Pygments lexer for a path; plain text when there is none."""
     try:

@@ -61,7 +61,7 @@ class FillPlaceholders(SphinxPostTransform):
             render = RENDERERS.get(type(node))
             if render is not None:
                 docname = joined.get(node, self.env.current_document.docname)
-                page = Page(self.app, domain, docname, domain.facts(docname))
+                page = Page(domain.app, domain, docname, domain.facts(docname))
                 node.replace_self(render(page, node))
 
 

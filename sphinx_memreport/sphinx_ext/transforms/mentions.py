@@ -61,6 +61,7 @@ class _Context:
         self.option: str | None = None
         self.option_line: int | None = None
         self.section: str | None = None
+        self.section_title = ""
         self.line: int = 1
         self.link: nodes.Element | None = None
         self.unscanned = False
@@ -100,6 +101,7 @@ class _Context:
         if isinstance(element, nodes.section) and self.section is None and element["ids"]:
             top = isinstance(element.parent, nodes.document)
             self.section = None if top else element["ids"][0]
+            self.section_title = "" if top else element[0].astext()
 
 
 class NoteMentions(SphinxTransform):
@@ -220,6 +222,8 @@ class NoteMentions(SphinxTransform):
         origin: ReferenceOrigin,
         line: int | None = None,
     ) -> None:
+        if context.section is not None:
+            self.facts.sections[context.section] = context.section_title
         self.facts.references.append(
             Reference(
                 report=report,
