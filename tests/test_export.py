@@ -496,7 +496,9 @@ def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
 
 
 def test_json_is_sorted() -> None:
-    assert json_bytes({"b": 1, "a": "ü"}) == '{\n  "a": "ü",\n  "b": 1\n}\n'.encode()
+    assert json_bytes({"b": [{"y": 1, "x": 2}, 3], "a": "ü"}) == (
+        '{\n"a": "ü",\n"b": [\n{"x": 2, "y": 1},\n3\n]\n}\n'.encode()
+    )
 
 
 def test_records_of_a_later_minor_form_can_be_read() -> None:

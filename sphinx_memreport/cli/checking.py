@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import sys
-import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from io import StringIO
@@ -143,27 +142,26 @@ def check_site(site: Path, cache: Path | None = None, jobs: int = 1) -> Checked:
     :raises Failure: when Sphinx fails, with status 2.
     """
     cache = _prepared(cache or site / CACHE)
-    with tempfile.TemporaryDirectory(prefix="memreport-") as folder:
-        out = Path(folder)
-        listed = out / "problems.json"
-        try:
-            app = _run_sphinx(site, out, cache / "doctrees", jobs, {"json": str(listed)})
-        except _Refused as refused:
-            return Checked(site, refused.problems)
-        if not listed.exists():
-            raise Failure(f"Sphinx wrote no problems to {out}; is the disk full?")
-        problems = [ProblemEntry.model_validate(entry) for entry in json.loads(listed.read_bytes())]
-        config_path = Path(app.confdir) / app.config.memreport_config
-        config = load_config(config_path) if config_path.exists() else SiteConfig(path=config_path)
-        return Checked(
-            site,
-            problems,
-            config,
-            _documents(app),
-            _included(app),
-            (*app.config.exclude_patterns, *app.config.templates_path),
-            (out / EXPORT_NAME).read_bytes(),
-        )
+    out = cache / "out"
+    listed, exported = out / "problems.json", out / EXPORT_NAME
+    for file in (listed, exported):  # never take what an earlier check found for ours
+        file.unlink(missing_ok=True)
+    try:
+        app = _run_sphinx(site, out, cache / "doctrees", jobs, {"json": listed.name})
+    except _Refused as refused:
+        return Checked(site, refused.problems)
+    if not (listed.exists() and exported.exists()):
+        raise Failure(f"what was found out could not be written to {out}")
+    config_path = Path(app.confdir) / app.config.memreport_config
+    return Checked(
+        site,
+        [ProblemEntry.model_validate(entry) for entry in json.loads(listed.read_bytes())],
+        load_config(config_path) if config_path.exists() else SiteConfig(path=config_path),
+        _documents(app),
+        _included(app),
+        (*app.config.exclude_patterns, *app.config.templates_path),
+        exported.read_bytes(),
+    )
 
 
 def _prepared(cache: Path) -> Path:

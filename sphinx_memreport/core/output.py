@@ -9,13 +9,26 @@ from pathlib import Path
 
 
 def json_bytes(value: object) -> bytes:
-    """Plain data as JSON: keys sorted, indented, UTF-8, with a newline at the end.
+    """Plain data as JSON: keys sorted, UTF-8, an entry of an outer list on a line of its own.
 
+    Line by line a difference shows which entry changed, and the encoder in C does the work.
     A lone surrogate, as in a path that is not UTF-8, is written as its JSON escape, since it
     has no form in UTF-8.
     """
-    text = json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True)
-    return text.encode("utf-8", "backslashreplace") + b"\n"
+    return _outer(value).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _outer(value: object) -> str:
+    if isinstance(value, dict):
+        items = [f"{_inner(key)}: {_outer(value[key])}" for key in sorted(value)]
+        return "{\n" + ",\n".join(items) + "\n}" if items else "{}"
+    if isinstance(value, list) and value:
+        return "[\n" + ",\n".join(_inner(item) for item in value) + "\n]"
+    return _inner(value)
+
+
+def _inner(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def write_changed(path: Path, data: bytes) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import yaml
@@ -156,13 +156,11 @@ class Document:
         head, tail = old[:at], old[at + len(path) :]
         if edit.lines is not None:
             tail = re.sub(r"#L[0-9]+(?:-L?[0-9]+)?", _anchor(edit.lines), tail)
-        lines = place.written.lines
-        wanted = (
-            edit.path,
-            (edit.lines.start, edit.lines.end) if edit.lines is not None else lines,
-        )
-        for new in (head + edit.path + tail, json.dumps(_unquoted(head + edit.path + tail))):
-            if place.reads(new)[1:] == wanted:
+        lines = (edit.lines.start, edit.lines.end) if edit.lines else place.written.lines
+        plain = head + edit.path + tail
+        for new in (plain, json.dumps(plain.strip("\"'"), ensure_ascii=False)):
+            read = place.reads(new)
+            if read is not None and split_source_path(read)[1:] == (edit.path, lines):
                 return Span(start, end, new)
         raise CannotEdit(f"the path {edit.path} cannot be written there")
 
@@ -282,37 +280,27 @@ _PATH_KEYS = frozenset({"direct", "search", "supplied"})
 
 
 class _Place(NamedTuple):
-    """Where a path is written; ``form`` says what a text means there."""
+    """Where a path is written; ``reads`` says what a text means there, None for nothing good."""
 
     start: int
     end: int
     written: WrittenPath
-    form: object
-
-    def reads(self, text: str) -> tuple[str, str, tuple[int, int] | None]:
-        """What another text would be read as there."""
-        return self.form(text)  # type: ignore[operator, no-any-return]
+    reads: Callable[[str], str | None]
 
 
-def _as_role(text: str) -> tuple[str, str, tuple[int, int] | None]:
+def _as_role(text: str) -> str | None:
     """A path in a role, which nothing can quote."""
-    if re.search(r"[`<>\\\n]", text):
-        return "", "", None
-    return split_source_path(text)
+    return None if re.search(r"[`<>\\\n]", text) else text
 
 
-def _as_scalar(text: str) -> tuple[str, str, tuple[int, int] | None]:
-    """A path in a list of a YAML body, inside of brackets or not."""
+def _as_scalar(text: str) -> str | None:
+    """A path in a list of a YAML body, in brackets or not."""
     try:
-        value = yaml.load(f"- [{text}]\n- {text}\n", yaml.BaseLoader)
+        value = yaml.load(f"- [{text}]\n- {text}\n", yaml.BaseLoader)  # makes strings, nothing else
     except yaml.YAMLError:
-        return "", "", None
-    read = value[0][0] if value and value[0] else None
-    return split_source_path(read) if isinstance(read, str) and value == [[read], read] else ("", "", None)
-
-
-def _unquoted(text: str) -> str:
-    return text.strip("\"'")
+        return None
+    read = value[1]
+    return read if isinstance(read, str) and value[0] == [read] else None
 
 
 def _row_paths(body: list[tuple[int, str]]) -> Iterator[yaml.ScalarNode]:

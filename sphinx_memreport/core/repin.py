@@ -118,7 +118,7 @@ class _Comparison:
             {request: self._path(request) for request in paths},
             {
                 search: _search_fate(search, list(self._findings(search)))
-                for search in sorted(searches)
+                for search in sorted(searches, key=lambda each: each.request)
             },
         )
 
@@ -164,7 +164,7 @@ class _Comparison:
             stays = inside.status is Status.VERIFIED and inside.lines == meant
             return self._found(fate, request, meant, write=not stays)
         if inside.status is Status.VERIFIED and inside.lines:
-            note = "the quote occurs more than once: see whether these lines are still meant"
+            note = "it occurs more than once: see whether these lines are still meant"
             return _with(self._found(fate, request, inside.lines, write=False), note=note)
         return _with(fate, change=Change.EDITED, finding=inside.finding)
 
@@ -173,7 +173,9 @@ class _Comparison:
             change = Change.RENAMED
         else:
             change = Change.UNCHANGED if fate.before in (None, lines) else Change.MOVED
-        return _with(fate, change=change, lines=lines, within=lines if write else None)
+        note = "" if fate.before else "it was not found at the old pin"
+        within = lines if write else None
+        return _with(fate, change=change, lines=lines, within=within, note=note)
 
     # --- paths ----------------------------------------------------------------------------
 
@@ -295,7 +297,9 @@ def _equal_blocks(old: Sequence[str], new: Sequence[str]) -> Iterable[tuple[int,
     yield 0, head, 0
     if len(middle) * len(other) <= _MAX_PAIRS:
         numbers: dict[str, int] = {}
-        coded = [[numbers.setdefault(line, len(numbers)) for line in side] for side in (middle, other)]
+        coded = [
+            [numbers.setdefault(line, len(numbers)) for line in side] for side in (middle, other)
+        ]
         for op in Indel.opcodes(*coded):
             if op.tag == "equal":
                 yield head + op.src_start, head + op.src_end, op.dest_start - op.src_start

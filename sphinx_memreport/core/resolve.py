@@ -378,7 +378,7 @@ def _elsewhere(
     found = [_occurrence(lines, source) for lines in elsewhere[:_SHOWN_OCCURRENCES]]
     return Finding(
         code=Code.STALE_QUOTE,
-        message=f"the quote does not occur in {request.lines.words} of "
+        message=f"the quote does not occur in {request.lines.words if request.lines else ''} of "
         f"{request.path or 'the capture'}, but it does elsewhere in the file",
         details=tuple(found),
         fix=f"write ':lines: {elsewhere[0]}'"

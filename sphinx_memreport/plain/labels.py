@@ -53,8 +53,6 @@ _ALSO = {
 }
 _CLAIM_ALSO = ("claim", "claimed operation or warrant")
 
-PART_OF = "part of"
-
 _MEMBER_WORDS = (
     (MemberName.PROFILE, ("memory-profile", "profile")),
     (MemberName.RECONCILIATION, ("reconciliation",)),

@@ -15,7 +15,7 @@ from sphinx_memreport.plain.attribution import is_attribution, parse_attribution
 from sphinx_memreport.plain.fields import Piece, clean_value, read_fields
 from sphinx_memreport.plain.front_matter import read_front_matter, split_front_matter
 from sphinx_memreport.plain.inert import commonmark, table_rows
-from sphinx_memreport.plain.labels import PART_OF, member_from
+from sphinx_memreport.plain.labels import member_from
 from sphinx_memreport.plain.models import (
     AmendmentItem,
     Field,
@@ -49,7 +49,7 @@ _AMENDMENT = re.compile(
 )
 _SUCCESSORS = re.compile(r"(?:\s*(?:,|\band\b|&)?\s*\[?`?[A-Z]{2,4}-[A-Z]{2,4}-[\w-]+`?\]?)+")
 _AMENDED = re.compile(r"\**Amendment:", re.IGNORECASE)
-_PART_OF = re.compile(r"\s*(?:[-*+]\s+)?\**Part of:?\**:?\s*(?P<rest>.*)", re.IGNORECASE)
+_PART_OF = re.compile(r"\s*\**Part of(?::\**|\**:)\s*(?P<rest>.*)", re.IGNORECASE)
 
 
 class NotReadable(Exception):
@@ -183,6 +183,10 @@ class _Reader:
                 record = self._declared(heading)
                 if record is None:
                     yield heading
+            elif record is not None and self._amends(block):
+                yield record.closed()
+                record = None
+                yield from self._outside(block)
             elif record is not None:
                 self._into_record(record, block, heading)
             elif heading is not None:
@@ -191,6 +195,11 @@ class _Reader:
                 yield from self._outside(block)
         if record is not None:
             yield record.closed()
+
+    def _amends(self, block: _Block) -> bool:
+        """Whether a paragraph is an amendment, which belongs to no record."""
+        paragraph = block.kind == "paragraph_open"
+        return paragraph and bool(_AMENDED.match(self._lines[block.start]))
 
     def _heading(self, block: _Block) -> Heading | None:
         if block.kind != "heading_open":
@@ -220,7 +229,7 @@ class _Reader:
                 self._remark(remark.line, remark.message, remark.text)
             yield table or Text(line=line, text=self._raw(block.start, block.end))
         elif block.kind == "bullet_list_open":
-            yield from self._list(block, None)
+            yield from self._amended(block)
         else:
             text = self._raw(block.start, block.end)
             yield self._amendment(line, text) or Text(line=line, text=text)
@@ -262,11 +271,7 @@ class _Reader:
         kept: list[str] = []
         for offset, each in enumerate(text.split("\n")):
             match = _PART_OF.fullmatch(each)
-            option = TYPE_OF_KIND[record.kind].option("part-of")
-            if match and option and not record.has("part-of"):
-                value = clean_value(option, match["rest"]) or ""
-                record.fields.append(Field(line=line + offset, option="part-of", text=value))
-            else:
+            if not match or not self._part_of(record, line + offset, match["rest"]):
                 kept.append(each)
         prose = "\n".join(kept).strip("\n")
         if not prose.strip():
@@ -296,6 +301,17 @@ class _Reader:
         record.fields.append(Field(line=line, option=name, text=piece.text))
         return True
 
+    def _amended(self, block: _Block) -> Iterator[Item]:
+        """A bullet list of a text outside records; its amendments stand alone."""
+        items = list(_list_items(self._tokens, block.token))
+        if not all(item.simple and _AMENDED.match(item.text or "") for item in items):
+            yield from self._list(block, None)
+            return
+        for item in items:
+            line = self._line(item.start)
+            raw = self._raw(item.start, item.end)
+            yield self._amendment(line, item.text or "") or Text(line=line, text=raw)
+
     def _list(self, block: _Block, record: _OpenRecord | None) -> Iterator[Part]:
         """A bullet list: fields go to the record, quotations become evidence, the rest is text."""
         kept: list[str] = []
@@ -323,8 +339,7 @@ class _Reader:
         if item.text is None:
             return False
         text = " ".join(item.text.split())
-        part_of = _PART_OF.fullmatch(text)
-        if part_of and not text.lower().startswith(f"{PART_OF} "):
+        if part_of := _PART_OF.fullmatch(text):
             return self._part_of(record, line, part_of["rest"])
         pieces = read_fields(record.kind, text, bullet=True)
         if pieces is None or not any(piece.option for piece in pieces):

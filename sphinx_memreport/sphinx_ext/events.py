@@ -33,7 +33,7 @@ from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT
 from sphinx_memreport.sphinx_ext.domain import MemDomain, mem_domain
 from sphinx_memreport.sphinx_ext.export import write_data
 from sphinx_memreport.sphinx_ext.intersphinx import ids_of_other_sites
-from sphinx_memreport.sphinx_ext.logging import ParserMessages, say
+from sphinx_memreport.sphinx_ext.logging import ParserMessages, say, say_where_codes_are_explained
 from sphinx_memreport.sphinx_ext.needs import Link, pages_showing_needs, update_needs
 from sphinx_memreport.sphinx_ext.options import settings_of, site_config_of
 from sphinx_memreport.sphinx_ext.pages import collect_source_pages
@@ -127,6 +127,8 @@ class BuildEvents:
         problems = mem_domain(app.env).problems
         for problem in problems:
             say(problem)
+        if problems:
+            say_where_codes_are_explained(problems)
         written = write_data(app, self._settings)
         if not written or any(problem.severity is Severity.ERROR for problem in problems):
             app.statuscode = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging as std_logging
 import re
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from docutils import nodes
@@ -51,6 +51,12 @@ def say(problem: Problem) -> None:
             type="memreport",
             subtype=str(problem.code),
         )
+
+
+def say_where_codes_are_explained(problems: Iterable[Problem]) -> None:
+    """Name the sections of the documentation that explain the codes of a build."""
+    for code in sorted({problem.code for problem in problems}):
+        logger.info("memreport.%s: %s", code, code.help_uri)
 
 
 # --- what the parsers say -----------------------------------------------------------------

@@ -10,11 +10,14 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cached_property
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from sphinx.builders.html import StandaloneHTMLBuilder
 
+from sphinx_memreport import __version__
 from sphinx_memreport.config import GitSource
 from sphinx_memreport.core.models import Evidence, LineRange, Resolution, Status
 from sphinx_memreport.core.site import TargetKind
@@ -84,7 +87,8 @@ def collect_source_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str
     domain = cast("MemDomain", app.env.get_domain("mem"))
     for (report, source_id, path), passages in sorted(_quoted_files(domain).items()):
         page = _SourcePage(app, domain, report, source_id, path, passages)
-        yield page.name, {"title": escape(page.title), "body": page.body()}, "page.html"
+        if not page.is_written():
+            yield page.name, {"title": escape(page.title), "body": page.body()}, "page.html"
 
 
 def _quoted_files(domain: MemDomain) -> dict[tuple[str, str, str], list[Passage]]:
@@ -119,7 +123,41 @@ class _SourcePage:
         self.whole = self._whole_text() if app.config.memreport_source_pages == "full" else None
         self.name = source_page_name(report, source_id, path)
         self.title = visible_name(path) or source_id
-        self.language = passages[0].evidence.lang or language_of(path)
+
+    @cached_property
+    def language(self) -> str:
+        """The lexer to highlight with; looked for only when the page is written."""
+        return self.passages[0].evidence.lang or language_of(self.path)
+
+    def is_written(self) -> bool:
+        """Whether the page already stands in the output as it would be written now."""
+        try:
+            written = Path(self.builder.get_outfilename(self.name)).read_text(encoding="utf-8")
+        except (OSError, UnicodeError):
+            return False
+        return f'data-digest="{self._digest()}"' in written
+
+    def _digest(self) -> str:
+        """What the page rests on; it stands in the page, so that no other record can be wrong."""
+        build_info = getattr(self.builder, "build_info", None)
+        rests_on = [
+            __version__,
+            getattr(build_info, "config_hash", ""),
+            self.report,
+            self.source_id,
+            self.site.target(self.report.slug, self.source_id),
+            self.whole,
+            [
+                (
+                    each.lines,
+                    each.resolution.excerpt,
+                    each.evidence.lang,
+                    list(self._citing(each.evidence)),
+                )
+                for each in self.passages
+            ],
+        ]
+        return hashlib.sha256(repr(rests_on).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     def _whole_text(self) -> list[str] | None:
         """The lines of the file; None when it cannot be had or is too long for a page."""
@@ -138,7 +176,8 @@ class _SourcePage:
         ]
         for run in self._runs():
             blocks += self._run(run, quoted)
-        return f'<section class="memreport-source-page">{"".join(blocks)}</section>'
+        opening = f'<section class="memreport-source-page" data-digest="{self._digest()}">'
+        return f"{opening}{''.join(blocks)}</section>"
 
     def _about(self) -> str:
         what = "The whole file" if self.whole is not None else "Excerpts of the file"
