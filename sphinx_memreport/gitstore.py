@@ -18,7 +18,7 @@ import stat
 import threading
 import time
 from collections import deque
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from subprocess import PIPE
@@ -364,6 +364,7 @@ class History(_Unpicklable):
         shallow = _content(repository.common / "shallow")
         self._is_shallow = bool(shallow)
         self._home = _PrivateRepository(new._objects, _HASHES[len(new._place.commit)].name, shallow)
+        self._renames: dict[str, str] | None = None
         self._seconds = REMOVAL_SECONDS
 
     def __enter__(self) -> Self:
@@ -372,23 +373,26 @@ class History(_Unpicklable):
     def __exit__(self, *_: object) -> None:
         self._home.close()
 
-    def renames(self) -> dict[str, str]:
+    def renames(self) -> Mapping[str, str]:
         """The new path of every file that git takes to be renamed, by its old path.
 
         Where the contents of some files are not here, only files renamed without any change.
         """
-        command = ["diff-tree", "-r", "-z", "--raw", "--no-commit-id", "--diff-filter=R", "-l0"]
-        listed: bytes | None = None
-        for similarity in ("-M", "-M100%"):
-            listed = _run(self._home, [*command, similarity, *self._range], RENAME_SECONDS)
-            if listed is not None:
-                break
-        return {_decode(old): _decode(new) for old, new in _RENAME.findall(listed or b"")}
+        if self._renames is None:
+            command = ["diff-tree", "-r", "-z", "--raw", "--no-commit-id", "--diff-filter=R", "-l0"]
+            listed: bytes | None = None
+            for similarity in ("-M", "-M100%"):
+                listed = _run(self._home, [*command, similarity, *self._range], RENAME_SECONDS)
+                if listed is not None:
+                    break
+            found = _RENAME.findall(listed or b"")
+            self._renames = {_decode(old): _decode(new) for old, new in found}
+        return self._renames
 
     def removal(self, path: str, passage: bytes | None = None) -> Removal | NoRemoval:
         """The last commit that took a passage out of a file, or that removed a file.
 
-        :param path: the path at the old commit.
+        :param path: the path at the old commit; where the file was renamed to is looked into, too.
         :param passage: as it stands in the file at the old commit; None for the whole file or
             directory.
         """
@@ -401,7 +405,8 @@ class History(_Unpicklable):
         command = ["-c", "core.commitGraph=false", "log", "-1", "-z", "--no-renames"]
         command += ["--no-ext-diff", "--no-textconv", "--format=%H %s", *sought]
         started = time.monotonic()
-        found = _run(self._home, [*command, f"{old}..{new}", "--", path], self._seconds)
+        paths = {path, self.renames().get(path, path)}
+        found = _run(self._home, [*command, f"{old}..{new}", "--", *paths], self._seconds)
         self._seconds -= time.monotonic() - started
         if found is None:
             return NoRemoval.TOO_LONG if self._seconds <= 0 else NoRemoval.UNREADABLE

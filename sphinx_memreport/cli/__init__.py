@@ -91,7 +91,7 @@ def main() -> None:
       sphinx-build . _build
 
     Commands look for memreport.toml here, in docs/, and then in the folders above; -c names
-    another one. None of them needs Sphinx, save 'check'.
+    another one. None of them needs Sphinx, save 'check' and 'repin', which run conf.py beside it.
 
     \b
     Exit status:

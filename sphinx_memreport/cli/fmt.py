@@ -195,27 +195,48 @@ def _request(block: EvidenceBlock) -> QuoteRequest:
 
 def _formatted(document: Document, found: Scan, verdicts: _Verdicts) -> _Outcome:
     left_alone = [(line, reason) for line, reason in found.skipped]
-    accepted: list[Edit] = []
-    count = 0
-    before = list(quotes_of(found))
+    wanted: list[_Body] = []
     for block in found.blocks:
         reason = block.trouble or _why_not(verdicts.on(document.report, block))
         if reason:
             left_alone.append((block.line, reason))
-            continue
-        body = _body(block, verdicts.text(document.report, block))
-        if body is None:
-            continue
-        edits = [*accepted, *body_edits(document.text, block, body)]
-        # a line of the source may mean something to the fences around the block
-        after = scan(apply_edits(document.text, edits), document.syntax)
-        if list(quotes_of(after)) == before and len(after.skipped) == len(found.skipped):
-            accepted = edits
-            count += 1
-        else:
-            reason = "its lines would close a fence around it; give that fence more marks"
-            left_alone.append((block.line, reason))
-    return _Outcome(document, apply_edits(document.text, accepted), count, left_alone)
+        elif body := _body(block, verdicts.text(document.report, block)):
+            wanted.append(_Body(block, body_edits(document.text, block, body)))
+    accepted = _accepted(document, found, wanted, [])
+    reason = "its lines would close a fence around it; give that fence more marks"
+    left_alone += [(each.block.line, reason) for each in wanted if each not in accepted]
+    return _Outcome(document, _edited(document, accepted), len(accepted), left_alone)
+
+
+class _Body(NamedTuple):
+    """A block that gets another body, and the edits for that."""
+
+    block: EvidenceBlock
+    edits: list[Edit]
+
+
+def _accepted(
+    document: Document, found: Scan, wanted: list[_Body], before: list[_Body]
+) -> list[_Body]:
+    """Those of the wanted bodies, and ``before`` them, with which all evidence is still read.
+
+    A line of a source may mean something to the fences around a block. Halves are tried when
+    the whole does not do, so that few bad ones cost little.
+    """
+    all_of_them = [*before, *wanted]
+    after = scan(_edited(document, all_of_them), document.syntax)
+    same = list(quotes_of(after)) == list(quotes_of(found))
+    if same and len(after.skipped) == len(found.skipped):
+        return all_of_them
+    if len(wanted) <= 1:
+        return before
+    half = len(wanted) // 2
+    first = _accepted(document, found, wanted[:half], before)
+    return _accepted(document, found, wanted[half:], first)
+
+
+def _edited(document: Document, bodies: Iterable[_Body]) -> str:
+    return apply_edits(document.text, [edit for each in bodies for edit in each.edits])
 
 
 def _why_not(resolution: Resolution | None) -> str:

@@ -22,11 +22,11 @@ from sphinx_memreport.cli.common import (
     json_option,
     say,
     say_json,
-    write_changes,
 )
+from sphinx_memreport.cli.newfiles import write_new
 from sphinx_memreport.config import BoundaryKind, Report
 from sphinx_memreport.core.blobs import Blob, SourceReader, SourceUnavailable
-from sphinx_memreport.core.ids import IdStyle, MemberName, find_mentions
+from sphinx_memreport.core.ids import IdStyle, MemberName
 from sphinx_memreport.core.models import Found, Missing
 from sphinx_memreport.core.nearest import nearest_names
 from sphinx_memreport.core.quotes import NotText, SourceText
@@ -64,7 +64,9 @@ _TITLE_TAIL = re.compile(
 
 
 @click.command(name="import")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path)
+)
 @click.option(
     "--into", required=True, metavar="DIR", type=click.Path(path_type=Path),
     help="The folder of the new site; nothing in it is overwritten.",
@@ -129,7 +131,7 @@ def import_(
     documents = site.documents(taken)
     if open_offers:
         documents.append(Document(PATCH_NAME, site.patch(documents, taken, open_offers)))
-    _write(into, documents)
+    write_new(into, {document.path: document.text for document in documents})
     report = _Told(site, documents, offers, taken, verdicts)
     if as_json:
         say_json(report.data())
@@ -155,7 +157,9 @@ def _read(file: Path) -> Member:
 
 def _refuse_same_names(files: Sequence[Path], members: Sequence[Member]) -> None:
     names = Counter(document_name(member).lower() for member in members)
-    twice = [str(f) for f, m in zip(files, members, strict=True) if names[document_name(m).lower()] > 1]
+    twice = [
+        str(f) for f, m in zip(files, members, strict=True) if names[document_name(m).lower()] > 1
+    ]
     if twice:
         raise Failure(f"these would become one document: {', '.join(twice)}; rename one of them")
 
@@ -174,7 +178,9 @@ def _by_source(values: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for value in values:
         name, equals, rest = value.partition("=")
-        found[name if equals and is_source(name) else ""] = rest if equals and is_source(name) else value
+        found[name if equals and is_source(name) else ""] = (
+            rest if equals and is_source(name) else value
+        )
     return found
 
 
@@ -242,6 +248,8 @@ class _Site:
             report["boundary-kind"] = kind
         if (style := self._style()) is not IdStyle.NAMED:
             report["ids"] = style
+        if self.slug == "checkouts":
+            raise Failure("'checkouts' is where sources go; name the report with --slug")
         _check_config({"slug": self.slug, **report, "sources": tables})
         return {"report": report, "sources": tables}
 
@@ -269,7 +277,9 @@ class _Site:
             for name, member in zip(names, self.members, strict=True)
         ]
         if self.supplied:
-            name = next(n for n in ("supplied", "supplied-records", "supplied-ids") if n not in names)
+            name = next(
+                n for n in ("supplied", "supplied-records", "supplied-ids") if n not in names
+            )
             names.append(name)
             pages.append(Document(f"{self.slug}/{name}.md", supplied_page(self.supplied)))
         toml = memreport_toml(self.slug, self.config["report"], self.config["sources"])
@@ -386,41 +396,6 @@ def _look(reader: SourceReader | None, quote: Quote) -> tuple[str, str | None]:
     return "missing", restored(quote.text, source, quote.lines)
 
 
-def _write(into: Path, documents: Sequence[Document]) -> None:
-    """Write new files: all of them, or none."""
-    targets = [into / document.path for document in documents]
-    taken = [str(target) for target in targets if os.path.lexists(target)]
-    if taken:
-        raise Failure(
-            f"{', '.join(taken)} exists already; nothing was written\n"
-            "    fix: import into a new folder"
-        )
-    made: list[Path] = []
-    try:
-        for target in targets:
-            made += _make_folders(target.parent)
-            if not target.parent.resolve().is_relative_to(into.resolve()):
-                raise Failure(f"{target.parent} leads out of {into}; nothing was written")
-        write_changes(
-            [Change(t, None, d.text.encode()) for t, d in zip(targets, documents, strict=True)]
-        )
-    except BaseException:
-        for target in targets:
-            target.unlink(missing_ok=True)
-        for folder in reversed(made):
-            with suppress(OSError):
-                folder.rmdir()
-        raise
-
-
-def _make_folders(folder: Path) -> list[Path]:
-    """Make a folder and those above it; the ones that were made."""
-    missing_ones = [each for each in [folder, *folder.parents] if not each.exists()]
-    for each in reversed(missing_ones):
-        each.mkdir()
-    return missing_ones[::-1]
-
-
 # --- what is said -------------------------------------------------------------------------
 
 
@@ -456,7 +431,12 @@ class _Told:
                     lacks = missing(self._site.sources.entries[row.id])
                     if lacks:
                         message = f"{row.id} is not in memreport.toml: it lacks {', '.join(lacks)}"
-                        yield {"file": member.name, "line": row.line, "message": message, "text": ""}
+                        yield {
+                            "file": member.name,
+                            "line": row.line,
+                            "message": message,
+                            "text": "",
+                        }
 
     def data(self) -> dict[str, Any]:
         """All of it, as plain data."""

@@ -362,7 +362,7 @@ def _warn(passage: _Passage) -> None:
     if hidden:
         names = ", ".join(dict.fromkeys(name for _, name in hidden))
         message = f"the passage holds characters that cannot be seen or change direction: {names}"
-        if sys.stdout.isatty():
+        if _is_watched():
             raise Failure(
                 f"{message}\n    fix: write the block to a file: memreport quote … > block.md",
                 Exit.PROBLEMS,
@@ -371,6 +371,10 @@ def _warn(passage: _Passage) -> None:
     colons = [len(run) for run in re.findall(r"^\s*(:{3,})", passage.quote, re.MULTILINE)]
     if colons:
         say(f"note: a record around this block needs {max(colons) + 1} colons or more", err=True)
+
+
+def _is_watched() -> bool:
+    return sys.stdout.isatty()
 
 
 def _failure(finding: Finding | None) -> Failure:

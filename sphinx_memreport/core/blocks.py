@@ -62,7 +62,8 @@ def evidence_block(
         ("caption", caption),
     ]
     write = _rest if syntax == "rest" else _myst
-    return write(argument, [(name, value) for name, value in options if value], body)
+    given = [(name, value) for name, value in options if value and value.strip()]
+    return write(argument, given, body)
 
 
 def evidence_argument(source: str, path: str | None) -> str:

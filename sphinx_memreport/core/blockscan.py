@@ -487,7 +487,7 @@ class _Rest:
 
     def _evidence(self, index: int, argument: str) -> int:
         opening = self._view[index]
-        if "\t" in opening.text[: _indent(opening.text)]:
+        if opening.text.lstrip(" ").startswith("\t"):
             self._skip(index, "a tab stands before it")
             return index + 1
         if not self._is_blank(index - 1):
@@ -500,10 +500,10 @@ class _Rest:
         body = self._view[head:end]
         options, trouble = _options(self._view[index + 1 : head], quoted=False)
         full = [line for line in body if line.text.strip()]
-        margin = min((_indent(line.text) for line in full), default=0)
+        margin = min((len(line.text) - len(line.text.lstrip(" ")) for line in full), default=0)
         if not full:
             trouble = trouble or "it holds no passage"
-        elif any("\t" in line.text[: _indent(line.text)] for line in full):
+        elif margin <= _indent(opening.text):
             trouble = trouble or "tabs stand in the indentation of its lines"
         if any(re.search("[\v\f\x1c-\x1e\x85\u2028\u2029]", line.text) for line in body):
             trouble = trouble or "a line of it holds another line separator"
@@ -545,7 +545,9 @@ class _Rest:
 
 
 def _indent(text: str) -> int:
-    return len(text) - len(text.lstrip())
+    """The column in which a line begins; the parser writes tabs as spaces."""
+    spaced = text.expandtabs()
+    return len(spaced) - len(spaced.lstrip())
 
 
 def quotes_of(found: Scan) -> Iterator[tuple[str, tuple[OptionLine, ...], str]]:

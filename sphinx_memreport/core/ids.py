@@ -65,10 +65,13 @@ _KINDS = "|".join(Kind)
 # hyphens, of which the first or the second is right. One mistyped letter is then a problem
 # instead of silent text. Possessive groups match a token whole or not at all.
 _HYPHEN = "[-\u2010\u2011]"
-_LETTERS = r"[^\W\d_]{2,4}"
+_LETTER = r"[^\W\d_]"
+_LETTERS = rf"{_LETTER}{{2,4}}"
 _ALNUM = r"[^\W_]++"
 _RECORD_SHAPE = (
-    rf"(?:(?:{_PREFIXES}){_HYPHEN}{_LETTERS}|{_LETTERS}{_HYPHEN}(?:{_KINDS}))"
+    # a prefix at the end of a longer word is part of that word
+    rf"(?:(?:{_PREFIXES}){_HYPHEN}{_LETTERS}"
+    rf"|(?!{_LETTER}{{1,2}}(?:{_PREFIXES})-){_LETTERS}{_HYPHEN}(?:{_KINDS}))"
     rf"{_HYPHEN}{_ALNUM}(?:{_HYPHEN}{_ALNUM})*+(?:(?:[–—]|\.\.)\d++)?+"
 )
 _SOURCE_SHAPE = rf"SRC{_HYPHEN}{_ALNUM}(?:(?:{_HYPHEN}|[–—]|\.\.)(?:SRC{_HYPHEN})?\d++)*+"

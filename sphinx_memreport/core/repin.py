@@ -6,9 +6,10 @@ commit, so that what is said here is what a check will say after the pin was mov
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import islice
 
 from rapidfuzz.distance import Indel
 
@@ -268,25 +269,31 @@ class LineMap:
     def new(self, lines: LineRange) -> LineRange | None:
         """The same lines in the other version, or None when that is not sure.
 
-        It is when they follow each other there and either stand nowhere else, or have the same
-        neighbours as before.
+        It is when they stand nowhere else, before and after, or when all that is the same in
+        both versions, in the same order, has them between the same neighbours.
         """
         start, end = lines.start - 1, lines.end
+        if end > len(self._old):
+            return None
+        wanted = self._old[start:end]
+        places = list(_places(self._new, wanted, 2))
+        if len(places) == 1 and len(list(_places(self._old, wanted, 2))) == 1:
+            return LineRange(start=places[0] + 1, end=places[0] + len(wanted))
         for first, last, shift in self._blocks:
-            if first <= start and end <= last:
-                close = first <= max(start - 1, 0) and min(end + 1, len(self._old)) <= last
-                if close or self._occurs_once(self._old[start:end]):
-                    return LineRange(start=start + shift + 1, end=end + shift)
+            if first <= max(start - 1, 0) and min(end + 1, len(self._old)) <= last:
+                return LineRange(start=start + shift + 1, end=end + shift)
         return None
 
-    def _occurs_once(self, wanted: Sequence[str]) -> bool:
-        size = len(wanted)
-        starts = range(len(self._new) - size + 1)
-        return sum(self._new[at : at + size] == wanted for at in starts) == 1
+
+def _places(lines: Sequence[str], wanted: Sequence[str], limit: int) -> Iterator[int]:
+    """The first places, by index, where some lines follow each other."""
+    starts = (at for at, line in enumerate(lines) if line == wanted[0])
+    return islice((at for at in starts if lines[at : at + len(wanted)] == wanted), limit)
 
 
 def _lines(text: str) -> list[str]:
-    return [" ".join(line.split()) for line in text.split("\n")]
+    lines = [" ".join(line.split()) for line in text.split("\n")]
+    return lines if lines[-1] else lines[:-1]
 
 
 def _equal_blocks(old: Sequence[str], new: Sequence[str]) -> Iterable[tuple[int, int, int]]:

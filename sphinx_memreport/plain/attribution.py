@@ -10,7 +10,9 @@ from sphinx_memreport.core.models import LineRange
 
 _MARK = re.compile(r"\s*(?:---|—|–|--)\s+(?P<rest>\S.*)")
 _SOURCE = re.compile(r"\[?`?(?P<id>SRC-[1-9][0-9]*)`?\]?(?![\w-])\s*[:,;]?\s*")
-_LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<url>https?://[^)\s]+)\)|<(?P<auto>https?://[^>\s]+)>")
+_LINK = re.compile(
+    r"\[(?P<text>[^\]]*)\]\((?P<url>https?://[^)\s]+)\)|<(?P<auto>https?://[^>\s]+)>"
+)
 _URL = re.compile(r"(?P<url>https?://[^\s>)\]]+)")
 _CODE = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)(?!`)")
 _BARE = re.compile(r"(?P<path>[\w@.+/-]*[/.][\w@+-][\w@.+/-]*(?::\d+(?:[-–]\d+)?)?)")
@@ -20,7 +22,9 @@ _BLOB = re.compile(
     r"(?P<repository>https?://[^/]+/.+?)/(?:-/)?(?:blob|src/commit|src)/"
     r"(?P<commit>[0-9a-fA-F]{7,64})/(?P<path>[^?#]+)(?:\?[^#]*)?(?P<anchor>#.*)?"
 )
-_ANCHOR = re.compile(r"#(?:L|lines-)(?P<start>[1-9]\d{0,8})(?:C\d+)?(?:[-:]L?(?P<end>[1-9]\d{0,8}))?")
+_ANCHOR = re.compile(
+    r"#(?:L|lines-)(?P<start>[1-9]\d{0,8})(?:C\d+)?(?:[-:]L?(?P<end>[1-9]\d{0,8}))?"
+)
 
 
 class Attribution(NamedTuple):
@@ -100,7 +104,9 @@ def _from_path(path: str, rest: str, found: Attribution) -> Attribution:
     if commit:
         rest = rest[: commit.start()] + rest[commit.end() :]
     return found._replace(
-        path=path, lines=lines, commit=commit["commit"].lower() if commit else None,
+        path=path,
+        lines=lines,
+        commit=commit["commit"].lower() if commit else None,
         remark=_tidy(rest),
     )
 
@@ -117,4 +123,5 @@ def _joined(*texts: str) -> str:
 
 def _tidy(text: str) -> str:
     """What is left of the line, without the marks that joined it to the place."""
-    return text.strip(" \t,;:.—–-")
+    tidy = text.lstrip(" \t,;:.—–-").rstrip(" \t,;:")
+    return tidy if re.search(r"\w", tidy) else ""

@@ -55,7 +55,9 @@ def read_front_matter(text: str) -> Read:
         return Read(FrontMatter(text=text), None, fault.message, fault.line)
     if not isinstance(body, Table):
         return Read(FrontMatter(text=text), None, "it is no mapping", 1)
-    values = tuple((key, value.text) for key, value in body.values.items() if isinstance(value, Text))
+    values = tuple(
+        (key, value.text) for key, value in body.values.items() if isinstance(value, Text)
+    )
     whole = FrontMatter(text=text, values=values)
     if PROFILE_KEY not in body.values:
         return Read(whole)

@@ -9,7 +9,9 @@ safety does not rest on the escaping.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
@@ -40,9 +42,11 @@ _RECORD_LINK = re.compile(
     r"\((?P<file>[\w.-]*)#(?P<id>[a-z]{2,4}-[a-z]{2,4}-[a-z0-9-]+)\)"
 )
 _BLOCK_MARK = re.compile(r"[:%]|\+\s*\+\s*\+|\(.*\)=$")
+_WORD = re.compile(r"[^\W_]+")
 _TICKS = re.compile(r"`+")
 
 
+@cache
 def commonmark() -> MarkdownIt:
     """The parser of the plain form: CommonMark and tables."""
     return MarkdownIt("commonmark").enable("table")
@@ -73,7 +77,7 @@ class Inert:
         """Blocks of Markdown. The result is without blank lines at its ends."""
         text = _trimmed(text)
         written = _Blocks(text, self._plain, self.escaped).written()
-        if written is not None and self._is_inert(written):
+        if written is not None and not lost_words(text, written) and self._is_inert(written):
             return written
         return literal(text)
 
@@ -114,6 +118,11 @@ class Inert:
     def _is_reference(self, token: Token) -> bool:
         """Whether this is the role that links to records became."""
         return token.type == "myst_role" and token.meta["name"] == "mem"
+
+
+def lost_words(text: str, written: str) -> bool:
+    """Whether a text has words that another one lacks, as of a table's row that is too long."""
+    return bool(Counter(_WORD.findall(text)) - Counter(_WORD.findall(written)))
 
 
 def literal(text: str) -> str:

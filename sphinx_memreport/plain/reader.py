@@ -14,7 +14,7 @@ from sphinx_memreport.core.vocabulary import TYPE_OF_KIND, OptionType
 from sphinx_memreport.plain.attribution import is_attribution, parse_attribution
 from sphinx_memreport.plain.fields import Piece, clean_value, read_fields
 from sphinx_memreport.plain.front_matter import read_front_matter, split_front_matter
-from sphinx_memreport.plain.inert import commonmark, table_rows
+from sphinx_memreport.plain.inert import commonmark, lost_words, table_rows
 from sphinx_memreport.plain.labels import member_from
 from sphinx_memreport.plain.models import (
     AmendmentItem,
@@ -222,17 +222,25 @@ class _Reader:
         if block.kind == "blockquote_open":
             yield from self._quotes(block.start, block.end)
         elif block.kind == "table_open":
-            rows = table_rows(self._tokens, block.token)
-            lines = [self._line(number) for number in _row_lines(self._tokens, block.token)]
-            table, remarks = read_table(rows, lines)
-            for remark in remarks:
-                self._remark(remark.line, remark.message, remark.text)
-            yield table or Text(line=line, text=self._raw(block.start, block.end))
+            yield self._table(block) or Text(line=line, text=self._raw(block.start, block.end))
         elif block.kind == "bullet_list_open":
             yield from self._amended(block)
         else:
             text = self._raw(block.start, block.end)
             yield self._amendment(line, text) or Text(line=line, text=text)
+
+    def _table(self, block: _Block) -> Item | None:
+        """A register or a coverage table, unless a row has more cells than the header."""
+        rows = table_rows(self._tokens, block.token)
+        lines = [self._line(number) for number in _row_lines(self._tokens, block.token)]
+        cells = " ".join(cell.text for row in rows for cell in row)
+        table, remarks = read_table(rows, lines)
+        if table and lost_words(self._raw(block.start, block.end), cells):
+            self._remark(self._line(block.start), "a table with a row longer than its header")
+            return None
+        for remark in remarks:
+            self._remark(remark.line, remark.message, remark.text)
+        return table
 
     def _amendment(self, line: int, text: str) -> AmendmentItem | None:
         if not _AMENDED.match(text):

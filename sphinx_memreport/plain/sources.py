@@ -169,9 +169,7 @@ def _capture(entry: RegisterEntry) -> dict[str, Value]:
 
 def _prose(entry: RegisterEntry) -> dict[str, Value]:
     inspected = " ".join([entry.inspected, *entry.more]).strip()
-    return {
-        key: value for key, value in (("inspected", inspected), ("gaps", entry.gaps)) if value
-    }
+    return {key: value for key, value in (("inspected", inspected), ("gaps", entry.gaps)) if value}
 
 
 def is_source(text: str) -> bool:

@@ -20,11 +20,16 @@ from sphinx_memreport.plain.models import (
 _CODE = re.compile(r"`+\s?([^`]+?)\s?`+")
 _URL = re.compile(r"(?:https?|ssh|file)://[^\s`<>()|]+|git@[\w.-]+:[\w./-]+")
 _COMMIT = re.compile(r"(?<![0-9a-zA-Z])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-zA-Z])")
+_LISTED_IDS = re.compile(
+    r"`?[A-Z]{2,4}-[A-Z]{2,4}-[\w-]+`?(?:\s*[,;]\s*`?[A-Z]{2,4}-[A-Z]{2,4}-[\w-]+`?)*\s*(?:[.;]\s*|$)"
+)
 _FILE = re.compile(r"\(file:\s*`?([^`()]+?)`?\)")
 _PATH = re.compile(r"[\w@.+/*-]*(?:/|\.[A-Za-z0-9]{1,8})")
-_PLAIN_PATH = re.compile(r"[\w@.+*-]+(?:/[\w@.+*-]+)*(?:/|\.[A-Za-z0-9]{1,8})|[\w@+-]+\.[A-Za-z]{1,8}")
+_PLAIN_PATH = re.compile(
+    r"[\w@.+*-]+(?:/[\w@.+*-]+)*(?:/|\.[A-Za-z0-9]{1,8})|[\w@+-]+\.[A-Za-z]{1,8}"
+)
 _ROLE = re.compile(r"(?P<role>supplied|searched|search|direct)\b(?:\s+(?:by|in|as))?:?\s*", re.I)
-_LAYER = re.compile("(" + "|".join(re.escape(layer) for layer in Layer) + r")\b\s*:?")
+_LAYER = re.compile("(" + "|".join(re.escape(layer) for layer in Layer) + r")\b`?\s*:?")
 
 Read = tuple[RegisterItem | CoverageItem | None, list[Remark]]
 
@@ -75,6 +80,7 @@ def _coverage(
 def _coverage_row(header: Sequence[str], row: Sequence[str], line: int) -> CoverageEntry:
     paths: dict[str, list[str]] = {"direct": [], "search": [], "supplied": []}
     notes: list[str] = []
+    rest: list[str] = []
     open_ends: dict[str, list[str]] = {"unresolved": [], "prevents": []}
     records: list[str] = []
     for name, text in zip(header[1:], row[1:], strict=True):
@@ -84,13 +90,14 @@ def _coverage_row(header: Sequence[str], row: Sequence[str], line: int) -> Cover
         match _meaning(name):
             case "paths":
                 left = _paths(text, paths)
-                notes += [f"{name}: {left}"] if left else []
+                rest += [f"{name}: {left}."] if left else []
             case "note":
-                notes += [text] if text else []
+                said = _behind_ids(text)
+                notes += [said] if said else []
             case "unresolved" | "prevents" as key:
                 open_ends[key] += [text] if text else []
             case _:
-                notes += [f"{name}: {text}"] if text else []
+                rest += [f"{name}: {text}"] if text else []
     return CoverageEntry(
         line=line,
         entry=row[0] if row else "",
@@ -100,8 +107,14 @@ def _coverage_row(header: Sequence[str], row: Sequence[str], line: int) -> Cover
         records=tuple(records),
         unresolved=" ".join(open_ends["unresolved"]),
         prevents=" ".join(open_ends["prevents"]),
-        note=" ".join(notes),
+        note=" ".join([*notes, *rest]),
     )
+
+
+def _behind_ids(text: str) -> str:
+    """What a cell says behind the IDs that it lists first."""
+    listed = _LISTED_IDS.match(text)
+    return text[listed.end() :] if listed else text
 
 
 def _meaning(header: str) -> str:
@@ -172,9 +185,7 @@ def _source(text: str) -> str | None:
     return match[1] if match and SOURCE_ID.fullmatch(match[1]) else None
 
 
-def _register(
-    header: Sequence[str], rows: Sequence[Sequence[str]], lines: Sequence[int]
-) -> Read:
+def _register(header: Sequence[str], rows: Sequence[Sequence[str]], lines: Sequence[int]) -> Read:
     columns = _Columns(
         id=_column(header, "source id", "id", "source") or 0,
         kind=_column(header, "kind"),
@@ -207,7 +218,9 @@ def _register_row(
     kind = cell(columns.kind).strip("`* ").lower() or ("git" if commit else "capture")
     layers = tuple(_layers(layer))
     more = [
-        _residue(header, columns.identity, identity, [url[0] if url else "", file[0] if file else ""]),
+        _residue(
+            header, columns.identity, identity, [url[0] if url else "", file[0] if file else ""]
+        ),
         _residue(header, columns.revision, revision, [commit[0] if commit else "", "sha256"]),
         "" if _layers_say_all(layer) else _named(header, columns.layer, layer),
     ]
@@ -244,12 +257,14 @@ def _named(header: Sequence[str], index: int | None, text: str) -> str:
 
 def _layers(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Layers with their globs: the paths in code behind each name, or everything."""
-    marks = list(_LAYER.finditer(text.replace("`", "\0")))
+    marks = list(_LAYER.finditer(text))
     if not marks:
         return
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
     for mark, end in zip(marks, ends, strict=True):
-        globs = [_glob(code) for code in _CODE.findall(text[mark.end() : end].lstrip("`: ")) if _PATH.search(code)]
+        globs = [
+            _glob(code) for code in _CODE.findall(text[mark.end() : end]) if _PATH.search(code)
+        ]
         if globs or len(marks) == 1:
             yield mark[1], tuple(globs) or ("**",)
 

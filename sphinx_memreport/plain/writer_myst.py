@@ -11,7 +11,7 @@ from typing import NamedTuple
 from sphinx_memreport.core.blocks import evidence_block, fence_for
 from sphinx_memreport.core.ids import MemberName, Prefix, check_id, find_mentions, parse_record_id
 from sphinx_memreport.core.vocabulary import TYPE_OF_KIND, OptionType
-from sphinx_memreport.plain.inert import Inert, Links, literal
+from sphinx_memreport.plain.inert import Inert, Links, commonmark, literal
 from sphinx_memreport.plain.models import (
     AmendmentItem,
     AxisEntry,
@@ -35,6 +35,8 @@ FRONT_MATTER_KEY = "plain-form"
 HEADING_COMMENT = "plain-heading:"
 #: What stands between the note of an axis and the records of the axis as a whole.
 AXIS_RECORDS = "Records:"
+#: What the paragraph with a profile's scope begins with.
+SCOPE = "Scope: "
 
 _MEMBER_OF_PREFIX = {
     Prefix.RUNTIME: MemberName.RUNTIME,
@@ -124,22 +126,35 @@ def _texts(member: Member) -> Iterator[str]:
                 yield item.id
                 yield item.label
                 yield from (field.text for field in item.fields)
-                yield from (part.text for part in item.body if not isinstance(part, Quote))
+                yield from (_scanned(part) for part in item.body)
             case AmendmentItem():
                 yield " ".join([item.target, *item.successors, item.text])
             case CoverageItem():
                 for row in item.rows:
-                    yield " ".join([row.entry, *row.records, row.note, row.unresolved, row.prevents])
+                    yield " ".join(
+                        [row.entry, *row.records, row.note, row.unresolved, row.prevents]
+                    )
             case RegisterItem():
                 for source in item.rows:
                     yield " ".join([source.inspected, source.gaps, *source.more])
-            case Text() | Heading():
-                yield item.text
+            case Text() | Heading() | Quote():
+                yield _scanned(item)
     if member.profile:
         yield member.profile.scope
         for axis in member.profile.axes:
             yield " ".join([axis.note, *axis.records])
             yield from (" ".join([each.note, *each.records]) for each in axis.findings)
+
+
+def _scanned(part: Part) -> str:
+    """The text of a part that is read for IDs: neither quotations nor code blocks are."""
+    match part:
+        case Quote():
+            return ""
+        case Heading():
+            return part.text
+    tokens = commonmark().parse(part.text)
+    return "\n".join(token.content for token in tokens if token.type == "inline")
 
 
 # --- a member -----------------------------------------------------------------------------
@@ -213,7 +228,9 @@ class MystWriter:
                 comments.append(f"**{label}**")
         elif label:
             argument = f"{item.id} — {label}"
-        options = [(field.option, self._value(item, field.option, field.text)) for field in _ordered(item)]
+        options = [
+            (field.option, self._value(item, field.option, field.text)) for field in _ordered(item)
+        ]
         body = [*comments, *(self._part(part) for part in item.body)]
         return _directive(name, argument, options, body, ":")
 
@@ -287,7 +304,7 @@ class MystWriter:
         lines: list[str] = []
         for axis in profile.axes:
             lines += [f"{axis.name}:", *_indented(self._axis(axis), "  ")]
-        scope = [self._inert.block(f"Scope: {profile.scope}")] if profile.scope else []
+        scope = [self._inert.block(f"{SCOPE}{profile.scope}")] if profile.scope else []
         return [*scope, _directive("memprofile", "", [], ["\n".join(lines)], "`")]
 
     def _axis(self, axis: AxisEntry) -> list[str]:
@@ -317,7 +334,9 @@ def _ordered(item: RecordItem) -> list[Field]:
 
 def _indented(lines: Sequence[str], first: str) -> list[str]:
     """Lines behind a mark, the further ones below the first."""
-    return [f"{first if not number else ' ' * len(first)}{line}" for number, line in enumerate(lines)]
+    return [
+        f"{first if not number else ' ' * len(first)}{line}" for number, line in enumerate(lines)
+    ]
 
 
 def _directive(
@@ -330,7 +349,8 @@ def _directive(
     """A directive whose fence is longer than all marks inside."""
     lines = [f":{key}: {_option_value(value)}".rstrip() for key, value in options]
     if body:
-        lines += ["", *"\n\n".join(body).split("\n")]
+        blank = [""] if lines or marker == ":" else []
+        lines += [*blank, *"\n\n".join(body).split("\n")]
     fence = fence_for([argument, *lines], marker)
     return "\n".join([f"{fence}{{{name}}} {argument}".rstrip(), *lines, fence])
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
+
+import tomlkit
 
 #: A value of the file: text, a list of texts, or a table inside a line.
 Value = str | list[str] | dict[str, list[str]]
@@ -40,11 +41,9 @@ def _value(value: Value) -> str:
     if isinstance(value, list):
         return f"[{', '.join(_value(each) for each in value)}]"
     if isinstance(value, dict):
-        pairs = (f"{_key(key)} = {_value(value[key])}" for key in value)
-        return f"{{ {', '.join(pairs)} }}"
-    # a basic string of TOML is a string of JSON; DEL alone differs, and one_line() removes it
-    return json.dumps(one_line(value), ensure_ascii=False)
+        return f"{{ {', '.join(f'{_key(key)} = {_value(value[key])}' for key in value)} }}"
+    return tomlkit.string(one_line(value)).as_string()
 
 
 def _key(key: str) -> str:
-    return key if _BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
+    return key if _BARE_KEY.fullmatch(key) else tomlkit.string(key).as_string()

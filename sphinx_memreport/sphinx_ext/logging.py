@@ -132,10 +132,8 @@ class ParserMessages(std_logging.Filter):
 
 
 def _unknown(what: str, name: str, known: list[str]) -> tuple[Code, str, str]:
-    near = nearest_names(name, known)
-    fix = (
-        f"did you mean {' or '.join(near)}?" if near else f"define the {what}, or write it as text"
-    )
+    near = nearest_names(name, known, limit=1)
+    fix = f"did you mean {near[0]}?" if near else f"define the {what}, or write it as text"
     return Code.UNKNOWN_DIRECTIVE, f"nothing defines the {what} '{name}'", fix
 
 

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 _COMMIT = re.compile(r"(?<![\w/-])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![\w-])")
 
 _UNSCANNED = (
-    nodes.FixedTextElement,
+    nodes.literal_block,
+    nodes.doctest_block,
     nodes.comment,
     nodes.raw,
     nodes.math,

@@ -1,0 +1,146 @@
+"""Nothing that an author wrote goes unchecked in silence: what parsers lose is an error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pinned_repo import SECOND, PinnedRepo, plain
+from sitebuilder import TinySite
+
+AWKWARD = {
+    **SECOND,
+    "style.css": b":root { color: red }\n",
+    "post.md": b"---\ntitle: x\n---\n\n::: note\n```\ncode\n```\n",
+}
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> TinySite:
+    return TinySite(tmp_path / "site", plain(tmp_path / "repo", SECOND, AWKWARD))
+
+
+def record(options: str, body: str = "\nBody.\n") -> str:
+    return f"# M\n\n:::{{memobject}} MEM-OBJ-note — Note\n{options}{body}:::\n\nMEM-OBJ-note.\n"
+
+
+LOST = {
+    "a comment cuts a value": record(":identity: The class # Note\n"),
+    "an unknown option": record(":identitty: The class\n"),
+    "a repeated option": record(":identity: One\n:identity: Two\n"),
+    "an indented rest": record(":identity: One\n  and the rest\n"),
+    "a rest in the next line": record(":identity: One\nand the rest\n"),
+    "options below a blank line": record("\n:identity: One\n"),
+    "a quote that is never closed": record(':identity: "One\n'),
+    "no colon": record(":identity\n"),
+    "an open option block": record("---\nidentity: One\n"),
+    "no argument": "# M\n\n:::{memobject}\n:identity: One\n:::\n",
+    "evidence without argument": "# M\n\n```{evidence}\nscored\n```\n",
+    "a passage like an option": "# M\n\n```{evidence} style.css\n:root { color: red }\n```\n",
+    "a passage like an option block": "# M\n\n```{evidence} post.md\n---\ntitle: x\n---\n```\n",
+    "a member with a body": "# M\n\n```{memmember} memory\nlost\n```\n",
+}
+
+
+@pytest.mark.parametrize("what", LOST)
+def test_what_the_option_parser_takes_is_said_once_at_the_opening_line(
+    site: TinySite, what: str
+) -> None:
+    built = site.build({"memory.md": LOST[what]})
+    assert built.problems == [("swallowed-text", "memory", 3)]
+    assert built.warnings.count("\n") == len(built.details[0].addendum.splitlines())
+
+
+KEPT = {
+    "a hash in quotes": record(':identity: "The class # Note"\n'),
+    "an option block": record("---\nidentity: |\n  One\n  and the rest\n---\n"),
+    "no options": record("", "Body at once.\n"),
+    "a fence below options": record(":identity: One\n", "```{evidence} README.md\n# Jotter\n```\n"),
+    "a colon in the body": record(":identity: One\n", "\n:not an option\n"),
+    "a guarded passage": "# M\n\n```{evidence} style.css\n\n:root { color: red }\n```\n",
+    "a guarded block": "# M\n\n```{evidence} post.md\n\n---\ntitle: x\n---\n```\n",
+    "fences in a passage": "# M\n\n````{evidence} post.md\n::: note\n```\ncode\n```\n````\n",
+    "colons in a passage": "# M\n\n::::{evidence} post.md\n\n::: note\n::::\n",
+}
+
+
+@pytest.mark.parametrize("what", KEPT)
+def test_what_is_not_lost_is_not_complained_about(site: TinySite, what: str) -> None:
+    built = site.build({"memory.md": KEPT[what]})
+    assert (built.problems, built.warnings) == ([], "")
+
+
+OPEN = {
+    "a code block": ("# M\n\nText.\n\n```python\nx = 1\n\nMEM-OBJ-lost\n", [5]),
+    "a fence in a record": (record("", "\n```python\nx = 1\n\n"), [5]),
+    "a record": ("# M\n\n:::{memobject} MEM-OBJ-note — Note\n\nBody.\n", [3]),
+    "a passage that closes its record": (
+        "# M\n\n:::{memobject} MEM-OBJ-note — Note\n\n```{evidence} post.md\n"
+        "::: note\n:::\ncode\n```\n:::\n\nMore.\n",
+        [5],
+    ),
+    "a fence in a list": ("# M\n\n- item\n\n  ```python\n  x = 1\n\nMore.\n", [5]),
+}
+
+
+@pytest.mark.parametrize("what", OPEN)
+def test_an_open_fence_is_said_at_its_opening_line(site: TinySite, what: str) -> None:
+    text, lines = OPEN[what]
+    built = site.build({"memory.md": text})
+    found = [line for code, _, line in built.problems if code == "unclosed-fence"]
+    assert found == lines
+
+
+def test_closed_fences_of_every_kind_are_fine(site: TinySite) -> None:
+    built = site.build(
+        {
+            "memory.md": "# M\n\n> ```python\n> x\n> ```\n\n- a\n\n  ~~~\n  x\n  ~~~\n\n"
+            "::::{note}\n:::{tip}\nx\n:::\n::::\n\n1. ```\n   y\n   ```\n\n````\n```\n````\n"
+        }
+    )
+    assert (built.problems, built.warnings) == ([], "")
+
+
+@pytest.mark.parametrize(
+    ("text", "near"),
+    [
+        ("```{evidnce} README.md\n# Jotter\n```", "evidence"),
+        (":::{memobjct} MEM-OBJ-x\n:::", "memobject"),
+        ("{memm}`MEM-OBJ-x`", "mem"),
+        (":::{note}\n```{evidense} README.md\nx\n```\n:::", "evidence"),
+    ],
+)
+@pytest.mark.parametrize("suppressed", [[], ["myst", "docutils"]])
+def test_an_unknown_directive_or_role_names_the_nearest(
+    site: TinySite, text: str, near: str, suppressed: list[str]
+) -> None:
+    built = site.build({"memory.md": f"# M\n\n{text}\n"}, suppress_warnings=suppressed)
+    assert [code for code, _, _ in built.problems] == ["unknown-directive"]
+    assert built.details[0].fix == f"did you mean {near}?"
+    assert built.status == 1
+
+
+def test_outside_a_report_the_parser_speaks_for_itself(
+    tmp_path: Path, pinned_repo: PinnedRepo
+) -> None:
+    from sitebuilder import report_toml
+
+    site = TinySite(tmp_path / "site")
+    site.write({"memreport.toml": report_toml(pinned_repo, directory="jotter")})
+    built = site.build({"free.md": "# Free\n\n{nothing}`x`\n\nMEM-OBJ-nothing, SRC-9.\n"})
+    assert built.problems == []
+    assert "Unknown interpreted text role" in built.warnings
+
+
+REST_LOST = {
+    "a repeated option": ".. memobject:: MEM-OBJ-note — Note\n   :form: symbolic\n   :form: symbolic",
+    "an unknown option": ".. memobject:: MEM-OBJ-note — Note\n   :frm: symbolic",
+    "a broken option block": ".. memobject:: MEM-OBJ-note — Note\n   :form: symbolic\n   broken",
+}
+
+
+@pytest.mark.parametrize("what", REST_LOST)
+def test_a_broken_rest_directive_still_declares_its_record(site: TinySite, what: str) -> None:
+    text = f"M\n=\n\n{REST_LOST[what]}\n\n   Body.\n\nMEM-OBJ-note is cited.\n"
+    built = site.build({"memory.rst": text})
+    assert built.problems == [("swallowed-text", "memory", 4)]

@@ -1,0 +1,197 @@
+"""References: roles, bare IDs, where they stand, and what they resolve to (contract, 3.4)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pinned_repo import PinnedRepo
+from sitebuilder import TinySite, report_toml
+
+DECLARED = ":::{memobject} MEM-OBJ-note — Stored note\n:::\n"
+
+
+@pytest.fixture
+def site(tmp_path: Path, pinned_repo: PinnedRepo) -> TinySite:
+    return TinySite(tmp_path / "site", pinned_repo)
+
+
+PLACES = {
+    "a paragraph": ("One\nMEM-OBJ-gone\nthree.", 4),
+    "emphasis": ("Some *text\nwith MEM-OBJ-gone* in it.", 4),
+    "a code span": ("See `MEM-OBJ-gone`.", 3),
+    "a heading": ("## About MEM-OBJ-gone", 3),
+    "a table": ("| a | b |\n|---|---|\n| x | y |\n| z | MEM-OBJ-gone |", 6),
+    "a list": ("- one\n- two\n  MEM-OBJ-gone", 5),
+    "a quotation": ("> one\n> MEM-OBJ-gone", 4),
+    "a link's text": ("[see MEM-OBJ-gone](https://example.org)", 3),
+    "an admonition": (":::{note}\nOne\nMEM-OBJ-gone\n:::", 5),
+    "a figure's caption": ("```{figure} x.png\n\nMEM-OBJ-gone\n```", 5),
+    "a footnote": ("Text[^1].\n\n[^1]: MEM-OBJ-gone", 5),
+    "an option": (":::{memobject} MEM-OBJ-x — X\n:identity: MEM-OBJ-gone\n:::", 3),
+    "a label": (":::{memobject} MEM-OBJ-x — About MEM-OBJ-gone\n:::", 3),
+    "a record's body": (":::{memobject} MEM-OBJ-x — X\n\nOne\nMEM-OBJ-gone\n:::", 6),
+    "a caption of evidence": ("```{evidence} README.md\n:caption: MEM-OBJ-gone\n# Jotter\n```", 3),
+    "a role": ("One\n{mem}`MEM-OBJ-gone`", 4),
+    "a role with a text": ("{mem}`the note <MEM-OBJ-gone>`", 3),
+    "part-of": (":::{memobject} MEM-OBJ-x — X\n:part-of: MEM-OBJ-gone\n:::", 3),
+    "supports": ("```{evidence} README.md\n:supports: MEM-OBJ-gone\n# Jotter\n```", 3),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_dangling_id_is_found_wherever_it_stands(site: TinySite, place: str) -> None:
+    text, line = PLACES[place]
+    built = site.build(
+        {"memory.md": f"# M\n\n{text}\n", "x.png": b"", "note.md": f"# N\n\n{DECLARED}"}
+    )
+    assert built.problems == [("dangling-id", "memory", line)]
+
+
+UNSCANNED = {
+    "a code block": "```\nMEM-OBJ-gone\n```",
+    "an indented block": "Text:\n\n    MEM-OBJ-gone",
+    "evidence": "```{evidence} README.md\n# Jotter\n```",
+    "a URL": "<https://example.org/?MEM-OBJ-gone> and https://example.org/MEM-OBJ-gone",
+    "mathematics": "{math}`MEM-OBJ-gone`",
+    "a literal mention": "{memraw}`MEM-OBJ-gone`",
+    "a path": "notes/MEM-OBJ-gone and MEM-OBJ-gone/notes and MEM-OBJ-gone.md",
+    "a longer word": "XMEM-OBJ-gone, a-MEM-OBJ-gone, MEM-OBJ-gone_x",
+    "a comment": "% MEM-OBJ-gone",
+}
+
+
+@pytest.mark.parametrize("what", UNSCANNED)
+def test_what_is_no_reference_is_left_alone(site: TinySite, what: str) -> None:
+    built = site.build({"memory.md": f"# M\n\n{UNSCANNED[what]}\n"})
+    assert (built.problems, built.warnings) == ([], "")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("MEM-OBJ-nota", "dangling-id"),
+        ("MEM-OBJ-one-two-three-four", "malformed-id"),
+        ("MEM-OBJ-Note", "malformed-id"),
+        ("MEN-OBJ-note", "malformed-id"),
+        ("MEM-OJB-note", "malformed-id"),
+        ("MEM-OBJ-3", "malformed-id"),
+        ("SRC-2", "unknown-source"),
+        ("SRC-1–3", "malformed-id"),
+        ("SRC-1-3", "malformed-id"),
+        ("SRC-x", "malformed-id"),
+    ],
+)
+def test_a_typo_is_a_problem(site: TinySite, text: str, code: str) -> None:
+    built = site.build({"memory.md": f"# M\n\n{DECLARED}\nSee {text}.\n"})
+    assert built.problems == [(code, "memory", 6)]
+
+
+def test_a_role_links_with_its_text_and_a_bare_id_links_itself(site: TinySite) -> None:
+    text = "MEM-OBJ-note, {mem}`MEM-OBJ-note`, {mem}`the note <MEM-OBJ-note>`, `MEM-OBJ-note`."
+    built = site.build({"memory.md": f"# M\n\n{text}\n", "note.md": f"# N\n\n{DECLARED}"})
+    links = built.soup("memory").select("[role=main] a[href='note.html#mem-obj-note']")
+    assert [link.get_text() for link in links] == [
+        "MEM-OBJ-note",
+        "MEM-OBJ-note",
+        "the note",
+        "MEM-OBJ-note",
+    ]
+    assert built.broken_links() == []
+
+
+def test_a_dangling_id_proposes_the_near_one_and_the_other_report(
+    tmp_path: Path, pinned_repo: PinnedRepo
+) -> None:
+    site = TinySite(tmp_path / "site")
+    toml = report_toml(pinned_repo, "jotter", directory="jotter")
+    toml += report_toml(pinned_repo, "diary", directory="diary")
+    built = site.build(
+        {
+            "memreport.toml": toml,
+            "jotter/memory.md": f"# M\n\n{DECLARED}",
+            "diary/memory.md": "# D\n\n:::{memobject} MEM-OBJ-page — Page\n:::\n\n"
+            "MEM-OBJ-pge and MEM-OBJ-note, but {mem}`jotter:MEM-OBJ-note`.\n",
+            "free.md": "# Free\n\n{mem}`diary:MEM-OBJ-page` and {mem}`MEM-OBJ-page`.\n",
+        }
+    )
+    assert built.problems == [
+        ("dangling-id", "diary/memory", 6),
+        ("dangling-id", "diary/memory", 6),
+        ("dangling-id", "free", 3),
+    ]
+    other, near, outside = built.details
+    assert "{mem}`jotter:MEM-OBJ-note`" in other.fix
+    assert "did you mean MEM-OBJ-page?" in near.fix
+    assert "{mem}`diary:MEM-OBJ-page`" in outside.fix
+    assert built.soup("free").select_one("a[href='diary/memory.html#mem-obj-page']")
+
+
+def test_records_know_who_cites_them(site: TinySite) -> None:
+    citing = ":::{memclaim} MEM-CLM-fast — It is fast\n\nBecause of MEM-OBJ-note.\n:::\n"
+    built = site.build(
+        {
+            "note.md": f"# N\n\n{DECLARED}\nMEM-OBJ-note itself.\n",
+            "memory.md": f"# Memory\n\n{citing}\n## Why\n\nMEM-OBJ-note.\n",
+        }
+    )
+    card = built.soup("note").select_one("dl.memreport-object")
+    assert card is not None
+    links = {link.get_text(): link["href"] for link in card.select(".memreport-relations a")}
+    assert links == {
+        "It is fast": "memory.html#mem-clm-fast",
+        "Memory: Why": "memory.html#why",
+        "N": "#",
+    } or links == {
+        "It is fast": "memory.html#mem-clm-fast",
+        "Memory: Why": "memory.html#why",
+        "N": "",
+    }
+
+
+def test_records_stand_in_the_local_table_of_contents(site: TinySite) -> None:
+    built = site.build({"note.md": f"# N\n\n## Objects\n\n{DECLARED}"})
+    toc = built.env.tocs["note"]
+    anchors = [
+        reference["anchorname"]
+        for reference in toc.findall()
+        if "anchorname" in getattr(reference, "attributes", {})
+    ]
+    assert "#mem-obj-note" in anchors
+    assert "Stored note" in toc.astext()
+
+
+@pytest.mark.parametrize(
+    ("path", "codes"),
+    [
+        ("SRC-1:src/jotter/recall.py", []),
+        ("src/jotter/recall.py", []),
+        ("src/jotter", []),
+        ("src/jotter/recall.py#L1-L4", []),
+        ("src/jotter/recall.py#L2", []),
+        ("the code <src/jotter/recall.py>", []),
+        ("src/jotter/recall.py#L4-L5", ["range-outside-file"]),
+        ("src/jotter/recal.py", ["path-missing"]),
+        ("../secret", ["path-missing"]),
+        ("/etc/passwd", ["path-missing"]),
+        ("SRC-2:src/jotter/recall.py", ["unknown-source"]),
+    ],
+)
+def test_a_path_must_exist(site: TinySite, path: str, codes: list[str]) -> None:
+    built = site.build({"memory.md": f"# M\n\nOne\n{{memsrc}}`{path}`.\n"})
+    assert built.problems == [(code, "memory", 4) for code in codes]
+
+
+def test_a_full_commit_hash_must_be_a_pin(site: TinySite, pinned_repo: PinnedRepo) -> None:
+    text = f"# M\n\nAt {pinned_repo.commit}, not\n{'1' * 40}.\n"
+    built = site.build({"memory.md": text})
+    assert built.problems == [("foreign-commit", "memory", 4)]
+    assert built.status == 0
+    assert "[memreport.foreign-commit]" in built.warnings
+
+
+def test_autolink_off_leaves_bare_ids_alone_and_roles_checked(site: TinySite) -> None:
+    text = "# M\n\nMEM-OBJ-gone and {mem}`MEM-OBJ-lost`.\n"
+    built = site.build({"memory.md": text}, memreport_autolink=False)
+    assert built.problems == [("dangling-id", "memory", 3)]
+    assert "MEM-OBJ-lost" in built.details[0].message
