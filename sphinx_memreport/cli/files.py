@@ -39,7 +39,7 @@ def write_changes(changes: Iterable[Change]) -> None:
             _flush_folder(folder)
     finally:
         for part, _ in staged:
-            pass
+            part.unlink(missing_ok=True)
 
 
 def write_atomic(path: Path, data: bytes) -> None:
