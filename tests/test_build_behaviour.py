@@ -248,9 +248,7 @@ def test_the_work_tree_plays_no_part(site: TinySite, pinned_repo: PinnedRepo) ->
     assert (built.problems, built.status) == ([], 0)
 
 
-def test_each_blob_is_read_once(
-    site: TinySite, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_blob_is_read_once(site: TinySite, monkeypatch: pytest.MonkeyPatch) -> None:
     from sphinx_memreport import gitstore
 
     asked: list[str] = []

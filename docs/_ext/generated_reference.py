@@ -9,6 +9,7 @@
 - ``values NAME``: a closed list of values, with what the body says of each.
 - ``need-fields``: the fields and link types that records have as needs.
 - ``profile-axes``: the axes of a profile and their values.
+- ``command-help NAME``: usage, help and options of a command.
 - ``build-events``: the table of events in the docstring of ``sphinx_ext/events.py``.
 """
 
@@ -17,14 +18,18 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from inspect import cleandoc
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
+import click
 from docutils import nodes
 from docutils.parsers.rst import directives
 from pydantic import BaseModel
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
+from sphinx_memreport.cli import main as memreport
 from sphinx_memreport.core import vocabulary
 from sphinx_memreport.core.ids import Kind, MemberName, Prefix
 from sphinx_memreport.core.models import Layer, Status
@@ -259,6 +264,37 @@ class ModelFields(_Generated):
         return (f"{_type(field.annotation)}{null}".replace("table", "object"),)
 
 
+class CommandHelp(_Generated):
+    """What ``memreport NAME --help`` says, as text and a table."""
+
+    has_content = False
+
+    def run(self) -> list[nodes.Node]:
+        """Usage, the paragraphs of the help, and a table of the options."""
+        name = self.arguments[0]
+        context = click.Context(memreport, info_name="memreport")
+        command = memreport.get_command(context, name)
+        if command is None:
+            self.wrong(f"no command is named {name}")
+            return []
+        context = click.Context(command, parent=context, info_name=name)
+        usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+        found: list[nodes.Node] = [nodes.literal_block(usage, usage)]
+        for text in (command.help or "", command.epilog or ""):
+            found += [_help_paragraph(part) for part in cleandoc(text).split("\n\n") if part]
+        records = (each.get_help_record(context) for each in command.get_params(context))
+        rows = [(f"`{record[0]}`", record[1]) for record in records if record]
+        return [*found, self.table(("Option", "What it does"), rows)]
+
+
+def _help_paragraph(text: str) -> nodes.Element:
+    """A paragraph of a command's help; what must not be wrapped stays as it is."""
+    if text.startswith("\b\n"):
+        lines = dedent(text.removeprefix("\b\n"))
+        return nodes.literal_block(lines, lines)
+    return nodes.paragraph("", " ".join(text.split()))
+
+
 def _type(annotation: Any) -> str:
     """A type in words."""
     origin, arguments = get_origin(annotation), get_args(annotation)
@@ -297,6 +333,7 @@ def _default(field: FieldInfo) -> str:
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the directives."""
     app.add_directive("build-events", BuildEvents)
+    app.add_directive("command-help", CommandHelp)
     app.add_directive("directive-options", DirectiveOptions)
     app.add_directive("model-fields", ModelFields)
     app.add_directive("need-fields", NeedFields)

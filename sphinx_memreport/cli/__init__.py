@@ -7,6 +7,7 @@ click knows; what all of them share is in :mod:`.common`.
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import click
@@ -20,6 +21,11 @@ class _Entry(NamedTuple):
 
     target: str
     help: str
+
+    @property
+    def module(self) -> str:
+        """The full name of the module."""
+        return f"{__name__}.{self.target.partition(':')[0]}"
 
 
 #: Every command, in the order in which ``--help`` lists them.
@@ -41,28 +47,27 @@ class Commands(click.Group):
     """Imports a command when it is asked for, and says failures without a traceback."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """The names, in the order of the table."""
-        return list(COMMANDS)
+        """The names of those that are installed, in the order of the table."""
+        return [name for name, entry in COMMANDS.items() if find_spec(entry.module)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command; None when there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        module, _, function = COMMANDS[cmd_name].target.partition(":")
-        name = f"{__name__}.{module}"
+        entry = COMMANDS[cmd_name]
         try:
-            command = getattr(import_module(name), function)
+            command = getattr(import_module(entry.module), entry.target.partition(":")[2])
         except ModuleNotFoundError as error:
-            if error.name != name:
+            if error.name != entry.module:
                 raise
             ctx.fail(f"the command {cmd_name!r} is not part of this installation")
         assert isinstance(command, click.Command)
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands with the help of the table, so that none must be imported."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
+            formatter.write_dl([(name, COMMANDS[name].help) for name in self.list_commands(ctx)])
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; what it could not do becomes a message and an exit status."""

@@ -121,8 +121,12 @@ class Inert:
 
 
 def lost_words(text: str, written: str) -> bool:
-    """Whether a text has words that another one lacks, as of a table's row that is too long."""
-    return bool(Counter(_WORD.findall(text)) - Counter(_WORD.findall(written)))
+    """Whether a text has words that another one lacks, as of a table's row that is too long.
+
+    Where links to records lead is no loss: they become references by ID.
+    """
+    shown = _RECORD_LINK.sub(r"\g<text>", text)
+    return bool(Counter(_WORD.findall(shown)) - Counter(_WORD.findall(written)))
 
 
 def literal(text: str) -> str:
@@ -250,8 +254,8 @@ class _Blocks:
             if token.type == "inline" and start not in cells:
                 if not self._rewrite_inline(token, start, end):
                     return None
-            elif token.type == "fence" and token.level == 0:
-                replaced[start] = (end, _fence(token))
+            elif token.type in ("fence", "code_block") and token.level == 0:
+                replaced[start] = (end, ["", *fenced(token.content, token.info, token.markup), ""])
             elif token.type == "fence" and token.info.lstrip().startswith("{"):
                 self._lines[start] = self._lines[start].replace("{", "text {", 1)
             elif token.type == "html_block":
@@ -329,17 +333,17 @@ def _table_lines(tokens: Sequence[Token]) -> set[int]:
     return found
 
 
-def _fence(token: Token) -> list[str]:
-    """A fence that is closed, and whose info string names no directive."""
-    lines = token.content.split("\n")
-    if lines and not lines[-1]:
-        del lines[-1]
-    info = token.info.strip()
+def fenced(content: str, info: str = "", markup: str = "") -> list[str]:
+    """Code as a fence that is closed, and whose info string names no directive.
+
+    Indented code, too: below a list, it would become a part of the list.
+    """
+    lines = content.removesuffix("\n").split("\n")
+    info = info.strip()
     if info.startswith("{"):
         info = f"text {info}"
-    marker = token.markup[0]
-    fence = fence_for(lines, marker)
-    return ["", f"{fence}{info}", *lines, fence, ""]
+    fence = fence_for(lines, markup[:1] or "`")
+    return [f"{fence}{info}", *lines, fence]
 
 
 def _spliced(lines: list[str], replaced: dict[int, tuple[int, list[str]]]) -> list[str]:

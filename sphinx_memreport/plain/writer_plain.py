@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
+from textwrap import dedent
 from typing import NamedTuple
 
 import yaml
@@ -24,6 +25,7 @@ from sphinx_memreport.core.vocabulary import (
 )
 from sphinx_memreport.core.yaml_body import BodyFault, Items, Table, Text, Value, read_body
 from sphinx_memreport.plain.front_matter import PROFILE_KEY
+from sphinx_memreport.plain.inert import fenced
 from sphinx_memreport.plain.labels import written_label
 from sphinx_memreport.plain.models import Remark
 from sphinx_memreport.plain.myst_reader import Block, front_matter, read_blocks
@@ -44,7 +46,6 @@ _ROLE = re.compile(
 )
 _EXPLICIT = re.compile(r"(?P<text>.+?)\s*<(?P<target>[^<>]+)>", re.DOTALL)
 _PIECES = re.compile(r"\\.|`+|\{(?:mem|memsrc|memraw)\}`", re.DOTALL)
-_CODE_KINDS = ("fence", "code_block")
 _COVERAGE = ("Entry point", "Paths", "Coverage and records", "Unresolved", "Prevented conclusion")
 _REGISTER = (
     *("Source ID", "Kind", "Identity", "Revision or capture", "Evidence layer"),
@@ -132,8 +133,10 @@ class _Writer:
     def _block(self, block: Block) -> Iterator[str]:
         if block.kind == "directive":
             yield from self._directive(block)
-        elif block.kind in _CODE_KINDS:
+        elif block.kind == "fence":
             yield block.text
+        elif block.kind == "code_block":
+            yield "\n".join(fenced(dedent(block.text)))
         elif block.kind == "myst_line_comment" and HEADING_COMMENT in block.text:
             return
         else:

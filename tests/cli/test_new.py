@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -170,7 +171,8 @@ def test_help_imports_neither_sphinx_nor_git_nor_a_command() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
-    assert all(f"\n  {name}" in done.stdout for name in COMMANDS)
+    listed = [line.split()[0] for line in done.stdout.partition("Commands:")[2].splitlines()[1:-1]]
+    assert listed == [name for name, entry in COMMANDS.items() if find_spec(entry.module)]
 
 
 @pytest.mark.parametrize("name", ["new", "fetch", "status", "quote", "fmt"])
@@ -221,6 +223,13 @@ def test_a_refused_configuration_is_said_as_the_build_says_it(
         f"{tmp_path / 'memreport.toml'}:2: ERROR: reports.jotter.system: expected a string, found "
         "the number 1 [memreport.invalid-config]\n"
     )
+
+
+def test_every_command_is_in_the_reference() -> None:
+    page = Path(__file__).parents[2] / "docs/reference/cli.md"
+    sections = [line for line in page.read_text("utf-8").splitlines() if line.startswith("## ")]
+    installed = [name for name, entry in COMMANDS.items() if find_spec(entry.module)]
+    assert sections == [f"## `memreport {name}`" for name in installed]
 
 
 def test_templates_are_valid_and_shipped(tmp_path: Path) -> None:
