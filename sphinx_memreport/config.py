@@ -428,6 +428,11 @@ class Settings(_Table):
         description="What the pages of quoted files show: the passages with a few lines around "
         "them, the whole file, or no such pages at all.",
     )
+    offline: Literal["", "lock"] = Field(
+        "",
+        description='What stands in for a source that is not there: nothing (""), or "lock", '
+        "the file memreport.lock.",
+    )
     severity: Mapping[Code, Severity] = Field(
         default_factory=dict,
         description='Problem code to "error" or "warning": the only way to soften an error.',
@@ -540,7 +545,7 @@ def _read(path: Path, problems: list[Problem]) -> _Document | None:
     def wrong(line: int | None, message: str, fix: str) -> None:
         problems.append(_problem(path, line, (), message, fix))
 
-    data = _read_bytes(path, wrong)
+    data = read_regular_file(path, wrong)
     if data is None:
         return None
     if data.startswith(codecs.BOM_UTF8):
@@ -571,15 +576,26 @@ def _read(path: Path, problems: list[Problem]) -> _Document | None:
     return None
 
 
-def _read_bytes(path: Path, wrong: Callable[[int | None, str, str], None]) -> bytes | None:
+def read_regular_file(
+    path: Path,
+    wrong: Callable[[int | None, str, str], None],
+    limit: int = MAX_BYTES,
+    instead: str = "name the TOML file itself",
+) -> bytes | None:
+    """Read a file that is part of the configuration.
+
+    :param wrong: takes line, message and fix when it cannot be read; None is returned then.
+    :param limit: the largest size, in bytes.
+    :param instead: the fix when something else is there.
+    """
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):  # reading a pipe or a device may never end
             found = "a directory" if stat.S_ISDIR(mode) else "something else"
-            wrong(None, f"expected a file, found {found}", "name the TOML file itself")
+            wrong(None, f"expected a file, found {found}", instead)
             return None
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(limit + 1)
     except FileNotFoundError:
         wrong(None, "the file does not exist", "create it, or correct its name")
         return None
@@ -589,8 +605,8 @@ def _read_bytes(path: Path, wrong: Callable[[int | None, str, str], None]) -> by
     except ValueError:  # a NUL or a lone surrogate in the path
         wrong(None, "the path is not the name of a file", "correct the name")
         return None
-    if len(data) > MAX_BYTES:
-        wrong(None, f"the file is larger than {MAX_BYTES} bytes", "name the TOML file itself")
+    if len(data) > limit:
+        wrong(None, f"the file is larger than {limit} bytes", instead)
         return None
     return data
 

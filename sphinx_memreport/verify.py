@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from pathlib import Path
 
 from sphinx_memreport.config import (
     CaptureSource,
@@ -19,6 +20,7 @@ from sphinx_memreport.config import (
     layer_of,
 )
 from sphinx_memreport.core.blobs import SingleFile, SourceReader, SourceUnavailable
+from sphinx_memreport.core.lock import Lock, StandIn
 from sphinx_memreport.core.models import Finding, Layer, ReportRules, SourceRules
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.resolve import Answers, Requests, missing_requests, resolve
@@ -54,13 +56,17 @@ def _report_rules(report: Report, lines: LineIndex | None) -> ReportRules:
 
 
 def verify(
-    config: SiteConfig, requests: Mapping[str, Requests], known: Mapping[str, Answers]
+    config: SiteConfig,
+    requests: Mapping[str, Requests],
+    known: Mapping[str, Answers],
+    lock: Lock | None = None,
 ) -> tuple[Verdicts, dict[str, Answers]]:
     """Open every source and answer what is not known yet.
 
     :param requests: by fingerprint of the source.
     :param known: answers of earlier builds, by fingerprint. A pin never changes what it names,
         so they hold for good; whether the source can still be read is asked every time.
+    :param lock: stands in for sources that are not here; never asked about those that are.
     :return: the verdicts of this build, and the answers to keep for the next.
     """
     with ExitStack() as stack:
@@ -78,7 +84,53 @@ def verify(
                     sources.give_up(name, error)
             answers[name] = kept
     keep = {name: _for_good(found) for name, found in answers.items()}
-    return Verdicts(answers, unavailable, Layers(config)), keep
+    locked = _stand_ins(config, unavailable, lock) if lock else {}
+    return Verdicts(answers, unavailable, Layers(config), locked), keep
+
+
+def _stand_ins(
+    config: SiteConfig, unavailable: dict[Key, Finding], lock: Lock
+) -> dict[Key, StandIn]:
+    """What the lock says of the sources that are not here, which are then not unavailable.
+
+    Of those that it does not record at their pin, that is said.
+    """
+    rules = rules_of(config)
+    found: dict[Key, StandIn] = {}
+    for key, finding in list(unavailable.items()):
+        slug, source_id = key
+        source = rules[slug].source(source_id)
+        if source is None or not _is_absent(_place(config, *key)):
+            continue
+        stand_in = lock.stand_in(slug, source)
+        if isinstance(stand_in, StandIn):
+            found[key] = stand_in
+            del unavailable[key]
+        else:
+            message = f"{finding.message}, and {stand_in.message}"
+            unavailable[key] = stand_in.model_copy(update={"message": message})
+    return found
+
+
+def _place(config: SiteConfig, slug: str, source_id: str) -> Path:
+    source = config.reports[slug].sources[source_id]
+    if isinstance(source, GitSource):
+        return config.checkout_path(source)
+    return config.file_path(source)
+
+
+def _is_absent(place: Path) -> bool:
+    """Whether nothing is there; an empty folder is what a submodule leaves that was not fetched.
+
+    What is there and cannot be read is a fault of its own, which no lock covers up.
+    """
+    try:
+        place.stat()
+        return place.is_dir() and not any(place.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
 
 
 def _for_good(answers: Answers) -> Answers:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -37,7 +38,7 @@ from sphinx_memreport.core.models import (
 )
 from sphinx_memreport.core.output import json_bytes, write_changed
 from sphinx_memreport.core.problem_files import ProblemEntry
-from sphinx_memreport.core.problems import DOCS_URL
+from sphinx_memreport.core.problems import DOCS_URL, Code
 from sphinx_memreport.core.registry import DocumentFacts
 from sphinx_memreport.core.site import Key, Site, TargetKind
 
@@ -176,6 +177,9 @@ class EvidenceEntry(Model):
     blob: str | None = Field(description="The blob that holds the passage.")
     lines: LineRange | None = Field(description="Where the passage was found.")
     status: Status
+    locked: date | None = Field(
+        description="Date of the lock that says so in place of the source; null when it was read."
+    )
     quote: str
     within: LineRange | None = Field(description="Where the author says that it stands.")
     layer: Layer | None = Field(description="As the author says, else as configured.")
@@ -210,6 +214,10 @@ class PathEntry(Model):
     path: str
     lines: LineRange | None
     exists: bool | None
+    directory: bool | None = Field(description="Whether it is a directory; null as `exists`.")
+    locked: date | None = Field(
+        description="Date of the lock that says so in place of the source; null when it was read."
+    )
     docname: str
     line: int
     record: str | None
@@ -400,6 +408,7 @@ class _Exporter:
             blob=resolution.blob,
             lines=resolution.lines,
             status=resolution.status,
+            locked=resolution.locked,
             quote=evidence.quote,
             within=evidence.lines,
             layer=self._site.layer(evidence),
@@ -427,12 +436,16 @@ class _Exporter:
 
     def _path(self, reference: PathReference) -> PathEntry:
         verdict = self._site.path_verdict(reference)
+        if verdict and verdict.finding and verdict.finding.code is Code.UNVERIFIED_QUOTE:
+            verdict = None
         return PathEntry(
             report=reference.report,
             source=self._source_id(reference),
             path=reference.path,
             lines=reference.lines,
             exists=None if verdict is None else verdict.finding is None,
+            directory=None if verdict is None else verdict.directory,
+            locked=verdict.locked if verdict else None,
             docname=reference.docname,
             line=reference.line,
             record=reference.record,

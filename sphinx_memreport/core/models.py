@@ -6,6 +6,7 @@ does not validate: raise :data:`DATA_VERSION` whenever a model changes.
 
 from __future__ import annotations
 
+from datetime import date
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -15,7 +16,7 @@ from sphinx_memreport.core.ids import IdStyle, Kind, MemberName
 from sphinx_memreport.core.problems import Code
 
 #: Version of the stored models; a snapshot test of their JSON Schema guards it.
-DATA_VERSION = 1
+DATA_VERSION = 2
 
 
 class Model(BaseModel):
@@ -336,7 +337,8 @@ class Excerpt(Model):
 class Resolution(Model):
     """The verdict on one piece of evidence, with what a page shows of it.
 
-    ``passage`` is the text of the file that was matched, set when verified.
+    ``passage`` is the text of the file that was matched, set when verified. Where ``locked`` is
+    set, no file was read: the lock of that date vouches for the verdict.
     """
 
     status: Status
@@ -345,13 +347,18 @@ class Resolution(Model):
     passage: str | None = None
     excerpt: Excerpt | None = None
     finding: Finding | None = None
+    locked: date | None = None
 
 
 class PathVerdict(Model):
-    """Whether a path exists at the pin; ``finding`` is set when it, or its range, does not."""
+    """Whether a path exists at the pin; ``finding`` is set when it, or its range, does not.
+
+    ``locked`` is the date of the lock that says so in place of a checkout.
+    """
 
     directory: bool = False
     finding: Finding | None = None
+    locked: date | None = None
 
 
 class Names(Model):
@@ -375,7 +382,8 @@ class SearchResult(Model):
     ``files`` were searched, ``binary`` of them are no text. ``hits`` are the first of
     ``hit_count`` lines. ``empty_globs`` match no file. ``skipped`` have no content of their own
     (links, submodules, LFS pointers), ``lost`` have, but it is not here. ``stopped`` says that
-    the search took too long.
+    the search took too long. ``locked`` is the date of the lock that says all this in place of a
+    checkout.
     """
 
     files: int = 0
@@ -386,6 +394,7 @@ class SearchResult(Model):
     skipped: Names = Names()
     lost: Names = Names()
     stopped: bool = False
+    locked: date | None = None
 
 
 class Found(Model):

@@ -43,6 +43,7 @@ class Code(StrEnum):
     STALE_QUOTE = "stale-quote"
     AMBIGUOUS_QUOTE = "ambiguous-quote"
     EMPTY_QUOTE = "empty-quote"
+    UNVERIFIED_QUOTE = "unverified-quote"
     # Records
     SWALLOWED_TEXT = "swallowed-text"
     UNCLOSED_FENCE = "unclosed-fence"
@@ -100,6 +101,7 @@ _SUMMARIES = {
     Code.STALE_QUOTE: "A quote does not occur in the file that it names.",
     Code.AMBIGUOUS_QUOTE: "A quote occurs more than once where it is sought.",
     Code.EMPTY_QUOTE: "A piece of evidence quotes nothing.",
+    Code.UNVERIFIED_QUOTE: "What is cited is not in the lock that stands in for its source.",
     Code.SWALLOWED_TEXT: "The parser would have lost something that an author wrote.",
     Code.UNCLOSED_FENCE: "A fence is never closed, or is closed by a line inside of it.",
     Code.UNKNOWN_DIRECTIVE: "A directive or role is used that nothing defines.",

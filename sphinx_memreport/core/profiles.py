@@ -42,7 +42,7 @@ BASES = ("claimed", "afforded", "wired", "observed", "causally supported")
 
 def axis_title(name: str) -> str:
     """An axis as readers see it."""
-    return name.replace("_", " ").capitalize()
+    return name.replace("read_back", "read-back").replace("_", " ").capitalize()
 
 
 def strongest_basis(site: Site, report: str, finding: ProfileFinding) -> str | None:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from sphinx_memreport.core.ids import Kind, anchor
+from sphinx_memreport.core.lock import StandIn
 from sphinx_memreport.core.models import (
     Amendment,
     Annotation,
@@ -64,12 +65,16 @@ class Target(NamedTuple):
 
 
 class Citation(NamedTuple):
-    """Who cites a record: another record, an annotation, or the text of a section."""
+    """Who cites a record: another record, an annotation, or the text of a section.
+
+    The label of an annotation is the ID of the record that it is about.
+    """
 
     docname: str
     record: str | None
     anchor: str | None
     label: str
+    annotation: bool = False
 
 
 class Verdicts:
@@ -79,6 +84,8 @@ class Verdicts:
     :param unavailable: sources that could not be read, with the reason.
     :param layer_of: the layer that a report gives to a path of a source of its (None: the only
         file of a capture), by slug and source ID.
+    :param locked: what stands in for sources that are not here; they are not among those
+        unavailable, and no answer of an earlier build counts for them.
     """
 
     def __init__(
@@ -86,13 +93,17 @@ class Verdicts:
         answers: Mapping[str, Answers],
         unavailable: Mapping[Key, Finding],
         layer_of: Callable[[str, str, str | None], Layer | None] = lambda *_: None,
+        locked: Mapping[Key, StandIn] | None = None,
     ) -> None:
         self.answers = answers
         self.unavailable = unavailable
         self.layer_of = layer_of
+        self.locked = locked or {}
 
     def quote(self, report: str, source: SourceRules, request: QuoteRequest) -> Resolution:
         """The verdict on a quote; unverified when its source cannot be read."""
+        if stand_in := self.locked.get((report, source.id)):
+            return stand_in.quote(request)
         if (report, source.id) not in self.unavailable and source.fingerprint in self.answers:
             found = self.answers[source.fingerprint].quotes.get(request)
             if found is not None:
@@ -101,16 +112,27 @@ class Verdicts:
 
     def path(self, report: str, source: SourceRules, request: PathRequest) -> PathVerdict | None:
         """The verdict on a path, or None when its source cannot be read."""
+        if stand_in := self.locked.get((report, source.id)):
+            return stand_in.path(request)
         if (report, source.id) in self.unavailable or source.fingerprint not in self.answers:
             return None
         return self.answers[source.fingerprint].paths.get(request)
 
     def search(self, report: str, search: PlannedSearch) -> SearchResult | None:
-        """What a search came to, or None when its source cannot be read."""
+        """What a search came to, or None when that cannot be known."""
         source = search.source
+        if stand_in := self.locked.get((report, source.id)):
+            found = stand_in.search(search.request)
+            return None if isinstance(found, Finding) else found
         if (report, source.id) in self.unavailable or source.fingerprint not in self.answers:
             return None
         return self.answers[source.fingerprint].searches.get(search.request)
+
+    def unrecorded_search(self, report: str, search: PlannedSearch) -> Finding | None:
+        """What is wrong with a search of which nothing is recorded, where a lock stands in."""
+        stand_in = self.locked.get((report, search.source.id))
+        found = stand_in.search(search.request) if stand_in else None
+        return found if isinstance(found, Finding) else None
 
     def text(self, source: SourceRules, path: str) -> str | None:
         """The whole text of a file, where it was asked for and can be shown."""
@@ -278,8 +300,8 @@ class Site:
 
     def _citation(self, reference: Reference) -> Citation:
         if reference.annotation:
-            label = f"annotation on {reference.record}"
-            return Citation(reference.docname, None, reference.annotation, label)
+            about = reference.record or ""
+            return Citation(reference.docname, None, reference.annotation, about, annotation=True)
         if reference.record:
             report = self.report_of(reference.docname) or reference.report
             record = self.record(report, reference.record)

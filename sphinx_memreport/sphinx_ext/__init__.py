@@ -25,7 +25,9 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     from sphinx_memreport.sphinx_ext.roles import setup_roles
     from sphinx_memreport.sphinx_ext.style import setup_style
     from sphinx_memreport.sphinx_ext.transforms import setup_transforms
+    from sphinx_memreport.sphinx_ext.words import setup_words
 
+    setup_words(app)
     setup_needs(app)
     setup_options(app)
     app.add_domain(MemDomain)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
 from cli_project import Project, run
+from click.testing import Result
 from pinned_repo import PinnedRepo, plain
 from sitebuilder import Built, TinySite
 
@@ -344,7 +344,8 @@ note: |
 
 <div onclick="evil()">
 
-![image](../../secret.txt) [file](../../secret.txt) <path:../../secret.txt> [path](path:../../secret.txt)
+![image](../../secret.txt) [file](../../secret.txt)
+<path:../../secret.txt> [path](path:../../secret.txt)
 
 {download}`../../secret.txt` [reference]
 
@@ -397,7 +398,7 @@ def test_a_name_cannot_lead_out_of_the_folder(tmp_path: Path, memory: Path) -> N
     odd = tmp_path / "..%2f..\\x y.md"
     odd.write_bytes(memory.read_bytes())
     assert import_(odd, "--into", tmp_path / "site").exit_code == 0
-    assert (tmp_path / "site/jotter/2f-x-y.md").is_file()
+    assert (tmp_path / "site/jotter/2f..-x-y.md").is_file()
 
 
 # --- export -------------------------------------------------------------------------------

@@ -26,3 +26,5 @@ def _against(site: Site, statement: Record | Annotation) -> Iterator[Problem]:
         if result is not None:  # an unavailable source is a problem of its own
             for finding in search_findings(search, result):
                 yield at_statement(finding, statement)
+        elif unrecorded := site.verdicts.unrecorded_search(statement.report, search):
+            yield at_statement(unrecorded, statement)

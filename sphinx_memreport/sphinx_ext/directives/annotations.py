@@ -21,8 +21,9 @@ from sphinx_memreport.sphinx_ext.directives.base import MemDirective
 from sphinx_memreport.sphinx_ext.directives.records import RecordDirective, badges
 from sphinx_memreport.sphinx_ext.needs import add_annotation_need
 from sphinx_memreport.sphinx_ext.nodes import search_report
-from sphinx_memreport.sphinx_ext.render.page import badge
+from sphinx_memreport.sphinx_ext.render.page import badge, field
 from sphinx_memreport.sphinx_ext.roles import record_reference
+from sphinx_memreport.sphinx_ext.words import _
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -128,7 +129,7 @@ class AnnotationDirective(AboutRecord, RecordDirective):
 
     def _plain_card(self) -> nodes.Node:
         """What cannot be counted as an annotation is shown all the same."""
-        card, content = self.card("On", self.argument, [badge("Annotation", "kind")], [])
+        card, content = self.card(_("On"), self.argument, [badge(_("Annotation"), "kind")], [])
         self.parse_body(content)
         return card
 
@@ -189,9 +190,9 @@ class AnnotationDirective(AboutRecord, RecordDirective):
         statuses = badges(self.type, values)[1:]
         need = annotation_need_id(annotation.report, annotation.docname, annotation.anchor)
         card, content = self.card(
-            "On",
+            _("On"),
             annotation.target,
-            [badge("Annotation", "kind"), *statuses],
+            [badge(_("Annotation"), "kind"), *statuses],
             [annotation.anchor, need],
         )
         card["memreport_record"] = annotation.target
@@ -225,9 +226,9 @@ class AmendmentDirective(AboutRecord):
         successors = tuple(dict.fromkeys(split_list((values or {}).get("superseded-by", ""))))
         anchor = self.new_anchor(f"amendment-{target}") if target else None
         card, content = self.card(
-            "Amendment of",
+            _("Amendment of"),
             target or self.argument,
-            [badge("Amendment", "kind")],
+            [badge(_("Amendment"), "kind")],
             [anchor] if anchor else [],
         )
         card["memreport_section"] = anchor
@@ -262,15 +263,14 @@ class AmendmentDirective(AboutRecord):
         )
 
     def _field(self, successors: Sequence[str]) -> nodes.field_list:
-        paragraph = nodes.paragraph("", "", memreport_unscanned=True)
-        for number, successor in enumerate(successors):
-            if number:
-                paragraph += nodes.Text(", ")
-            shown = nodes.inline("", successor)
-            paragraph += record_reference(self.facts.report or "", successor, shown, explicit=False)
-        body = nodes.field_body("", paragraph)
-        field = nodes.field("", nodes.field_name("", "Superseded by"), body)
-        return nodes.field_list("", field, classes=["memreport-fields"])
+        report = self.facts.report or ""
+        links = [
+            record_reference(report, each, nodes.inline("", each), explicit=False)
+            for each in successors
+        ]
+        shown = field(_("Superseded by"), links)
+        shown["memreport_unscanned"] = True
+        return nodes.field_list("", shown, classes=["memreport-fields"])
 
 
 def setup_annotations(app: Sphinx) -> None:

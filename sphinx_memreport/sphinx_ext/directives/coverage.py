@@ -15,6 +15,7 @@ from sphinx_memreport.core.yaml_body import Table, Text
 from sphinx_memreport.sphinx_ext.directives.yaml_body import YamlDirective
 from sphinx_memreport.sphinx_ext.nodes import path_reference
 from sphinx_memreport.sphinx_ext.render.tables import Column, scrolling_table
+from sphinx_memreport.sphinx_ext.words import _, term
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -22,13 +23,6 @@ if TYPE_CHECKING:
 _SOURCE = re.compile(r"SRC-\w+")
 _NOTHING = Text(0, "")
 _KEYS = ("entry", "direct", "search", "supplied", "records", "unresolved", "prevents", "note")
-
-_COLUMNS = (
-    Column("Entry", 22),
-    Column("Inspected", 28),
-    Column("Records", 22),
-    Column("Open, and notes", 28),
-)
 
 
 class _Row(NamedTuple):
@@ -55,7 +49,13 @@ class CoverageDirective(YamlDirective):
         if not rows:
             return []
         cells = [self._cells(each) for each in rows]
-        return [scrolling_table(_COLUMNS, cells, "coverage")]
+        columns = (
+            Column(_("Entry"), 22),
+            Column(_("Inspected"), 28),
+            Column(_("Records"), 22),
+            Column(_("Open, and notes"), 28),
+        )
+        return [scrolling_table(columns, cells, "coverage")]
 
     def _row(self, table: Table) -> _Row:
         line = table.line
@@ -92,13 +92,13 @@ class CoverageDirective(YamlDirective):
             self._prose(read, "entry"),
             [
                 *self._paths(read, "direct"),
-                *self._paths(read, "search", "searched"),
-                *self._paths(read, "supplied", "supplied by"),
+                *self._paths(read, "search", _("searched")),
+                *self._paths(read, "supplied", _("supplied by")),
             ],
             [*records],
             [
-                *self._prose(read, "unresolved", "Unresolved"),
-                *self._prose(read, "prevents", "Prevents"),
+                *self._prose(read, "unresolved", _("Unresolved")),
+                *self._prose(read, "prevents", _("Prevents")),
                 *self._prose(read, "note"),
             ],
         ]
@@ -125,7 +125,8 @@ class CoverageDirective(YamlDirective):
 
     def _path(self, text: str, line: int, key: str) -> nodes.Node:
         if key == "supplied" and text in tuple(MemberName):
-            return nodes.inline("", f"the {text} member", classes=["memreport-member"])
+            shown = _("the {member} member").format(member=term(text))
+            return nodes.inline("", shown, classes=["memreport-member"])
         if _SOURCE.fullmatch(text):
             return self.link(text, line)
         node = path_reference("", text, classes=["memreport-path"])

@@ -23,6 +23,8 @@ from sphinx_memreport.sphinx_ext.directives.other_site import (
 )
 from sphinx_memreport.sphinx_ext.needs import add_supplied_need
 from sphinx_memreport.sphinx_ext.nodes import member_header, record_relations, record_standing
+from sphinx_memreport.sphinx_ext.render.page import badge
+from sphinx_memreport.sphinx_ext.words import _, term
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -174,16 +176,20 @@ class SuppliedDirective(MemDirective):
         if entry.url:
             shown_id = nodes.reference("", "", shown_id, refuri=entry.url, internal=False)
         signature += addnodes.desc_addname("", "", shown_id, memreport_unscanned=True)
-        origin = f"declared in {entry.member}, outside this site" if entry.member else "external"
-        badge = nodes.inline("", origin, classes=["memreport-badge", "memreport-badge-external"])
-        badge["memreport_unscanned"] = True
-        signature += badge
+        signature += badge(origin(entry), "external")
         content = addnodes.desc_content(
             "",
             record_standing("", target=entry.id, report=entry.report),
             record_relations("", target=entry.id, report=entry.report),
         )
         return [signature, content]
+
+
+def origin(entry: Supplied) -> str:
+    """Where an ID is declared, in words."""
+    if not entry.member:
+        return _("external")
+    return _("declared in {member}, outside this site").format(member=term(entry.member))
 
 
 def setup_members(app: Sphinx) -> None:

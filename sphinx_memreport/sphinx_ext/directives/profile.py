@@ -13,6 +13,7 @@ from sphinx_memreport.core.yaml_body import WORDS, Items, Table, Text, Value
 from sphinx_memreport.sphinx_ext.directives.yaml_body import YamlDirective
 from sphinx_memreport.sphinx_ext.render.page import badge
 from sphinx_memreport.sphinx_ext.render.tables import Column, scrolling_table
+from sphinx_memreport.sphinx_ext.words import _, term
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -22,7 +23,6 @@ PROFILE_ANCHOR = "memreport-profile"
 
 _AXIS_KEYS = ("assessment", "findings", "note")
 _FINDING_KEYS = ("value", "basis", "records", "note")
-_COLUMNS = (Column("Axis", 20), Column("Assessment", 14), Column("Findings", 66))
 
 
 class ProfileDirective(YamlDirective):
@@ -128,12 +128,13 @@ class ProfileDirective(YamlDirective):
     def _shown(self, tables: dict[str, Table], axes: dict[str, ProfileAxis]) -> nodes.Node:
         rows = []
         for name in AXES:
-            cells: list[list[nodes.Node]] = [[nodes.strong("", axis_title(name))]]
+            cells: list[list[nodes.Node]] = [[nodes.strong("", term(axis_title(name)))]]
             if name in axes:
                 rows.append([*cells, *self._cells(tables[name], axes[name])])
             else:
-                rows.append([*cells, [badge("not assessed", "assessment")], []])
-        shown = scrolling_table(_COLUMNS, rows, "profile")
+                rows.append([*cells, [badge(_("not assessed"), "assessment")], []])
+        columns = (Column(_("Axis"), 20), Column(_("Assessment"), 14), Column(_("Findings"), 66))
+        shown = scrolling_table(columns, rows, "profile")
         if PROFILE_ANCHOR not in self.state.document.ids:
             shown["ids"].append(PROFILE_ANCHOR)
             self.state.document.note_explicit_target(shown)
@@ -150,12 +151,12 @@ class ProfileDirective(YamlDirective):
                 findings.append(self.prose(finding.note, row.lines["note"]))
         if axis.note:
             findings.append(self.prose(axis.note, table.lines["note"]))
-        return [[badge(axis.assessment, "assessment")], findings]
+        return [[badge(term(axis.assessment), "assessment")], findings]
 
     def _shown_finding(self, line: int, finding: ProfileFinding) -> nodes.paragraph:
         shown = nodes.paragraph("", "", nodes.strong("", finding.value), nodes.Text(" "))
         if finding.basis in BASES:
-            shown += badge(finding.basis, finding.basis.replace(" ", "-"))
+            shown += badge(term(finding.basis), finding.basis.replace(" ", "-"))
         for index, record_id in enumerate(finding.records):
             shown += nodes.Text(" " if index == 0 else ", ")
             shown += self.link(record_id, line)

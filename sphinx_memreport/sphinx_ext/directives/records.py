@@ -24,6 +24,7 @@ from sphinx_memreport.sphinx_ext.directives.base import MemDirective
 from sphinx_memreport.sphinx_ext.needs import add_record_need
 from sphinx_memreport.sphinx_ext.nodes import record_relations, record_standing, search_report
 from sphinx_memreport.sphinx_ext.render.page import badge
+from sphinx_memreport.sphinx_ext.words import _, shown_value, term
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -176,7 +177,7 @@ class RecordDirective(MemDirective):
         shown_id: nodes.Node = nodes.literal("", record_id, classes=["memreport-id"])
         if anchor(record_id) in signature["ids"]:
             shown_id = nodes.reference(
-                "", "", shown_id, internal=True, refid=anchor(record_id), reftitle="Link to this"
+                "", "", shown_id, internal=True, refid=anchor(record_id), reftitle=_("Link to this")
             )
         if label:
             signature += addnodes.desc_name("", "", *label)
@@ -212,7 +213,7 @@ class RecordDirective(MemDirective):
         self.set_source_info(paragraph)
         return nodes.field(
             "",
-            nodes.field_name("", option.label),
+            nodes.field_name("", term(option.label)),
             nodes.field_body("", paragraph),
             memreport_option=option.name,
             memreport_line=self.lineno,
@@ -228,7 +229,7 @@ class RecordDirective(MemDirective):
             case OptionType.PROSE:
                 return self.parse_prose(text)
             case _:
-                return [nodes.Text(text)]
+                return [nodes.Text(shown_value(option, text))]
 
 
 def summary(content: nodes.Element) -> str:
@@ -246,11 +247,12 @@ def summary(content: nodes.Element) -> str:
 
 def badges(type: RecordType, values: Mapping[str, str]) -> list[nodes.Node]:
     """Kind and statuses as words, so that nothing rests on colour alone."""
-    found: list[nodes.Node] = [badge(type.title, "kind")]
+    found: list[nodes.Node] = [badge(term(type.title), "kind")]
     for option in type.options:
         if option.type is OptionType.STATUS and values.get(option.name, "").strip():
             status = values[option.name].strip()
-            found.append(badge(f"{option.label}: {status}", status.replace(" ", "-")))
+            shown = f"{term(option.label)}: {term(status)}"
+            found.append(badge(shown, status.replace(" ", "-")))
     return found
 
 

@@ -20,6 +20,7 @@ from sphinx.util import logging
 from sphinx_memreport.core.graph import Edge, Graph, Node, Relation
 from sphinx_memreport.core.vocabulary import TYPE_OF_KIND
 from sphinx_memreport.sphinx_ext.render.page import Page
+from sphinx_memreport.sphinx_ext.words import _, term
 
 logger = logging.getLogger(__name__)
 
@@ -119,13 +120,15 @@ def _redrawn(page: Page, graph: Graph, number: int, root: ElementTree.Element) -
     groups = sorted(canvas.iterfind(f"{_SVG}g"), key=lambda group: group.get("class") == "node")
     body = "".join(_group(drawing, group) for group in groups)
     title = f"memreport-graph-{number}"
-    what = f"{len(graph.nodes)} records and {len(graph.edges)} relations between them"
+    what = _("{records} records and {relations} relations between them").format(
+        records=len(graph.nodes), relations=len(graph.edges)
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="group" aria-labelledby="{title}" '
         f"{_attributes(root, 'width', 'height', 'viewBox')} "
         f'font-family="Helvetica,Arial,sans-serif" font-size="{_FONT_SIZE}" '
         'fill="currentColor" stroke="none">'
-        f'<title id="{title}">{what}</title>'
+        f'<title id="{title}">{escape(what)}</title>'
         f"<g {_attributes(canvas, 'transform')}>{body}</g></svg>"
     )
 
@@ -154,8 +157,10 @@ def _node(drawing: _Drawing, index: int, group: ElementTree.Element) -> str:
     shapes = "".join(_shapes(group, f' fill="none"{stroke}'))
     texts = list(group.iterfind(f"{_SVG}text"))
     lines = "".join(_line(text, is_id=text is texts[-1]) for text in texts)
-    what = kind.title if kind else "declared outside this site"
-    tooltip = f"{node.key[1]} ({what}{', superseded' if node.superseded else ''})"
+    what = term(kind.title) if kind else _("declared outside this site")
+    if node.superseded:
+        what = f"{what}, {_('superseded')}"
+    tooltip = f"{node.key[1]} ({what})"
     content = f"<title>{escape(tooltip)}</title>{shapes}{lines}"
     uri = _uri(drawing.page, node)
     if uri is None:
@@ -181,7 +186,7 @@ def _uri(page: Page, node: Node) -> str | None:
 def _edge(drawing: _Drawing, edge: Edge, group: ElementTree.Element) -> str:
     start, end = (drawing.graph.nodes[index].key[1] for index in (edge.start, edge.end))
     relation = str(edge.relation).replace(" ", "-")
-    tooltip = f"{start} {edge.relation} {end}"
+    tooltip = f"{start} {term(edge.relation)} {end}"
     line = "".join(
         _shapes(group, f' fill="none" stroke="currentColor"{_STROKES[edge.relation]}', "path")
     )

@@ -16,14 +16,17 @@ from sphinx_memreport.sphinx_ext.passages import (
     visible_text,
 )
 from sphinx_memreport.sphinx_ext.render.page import Page, badge
+from sphinx_memreport.sphinx_ext.words import _, term
 
-_STATUS_WORDS = {
-    Status.VERIFIED: "verified",
-    Status.STALE: "stale: not in the source",
-    Status.AMBIGUOUS: "ambiguous",
-    Status.MISSING: "not found",
-    Status.UNVERIFIED: "unverified",
-}
+
+def _verdict(status: Status) -> str:
+    return {
+        Status.VERIFIED: _("verified"),
+        Status.STALE: _("stale: not in the source"),
+        Status.AMBIGUOUS: _("ambiguous"),
+        Status.MISSING: _("not found"),
+        Status.UNVERIFIED: _("unverified"),
+    }[status]
 
 
 def render_evidence(page: Page, node: evidence_block) -> list[nodes.Node]:
@@ -59,8 +62,8 @@ def _attribution(page: Page, evidence: Evidence, resolution: Resolution) -> node
     if host is not None:
         parts.append(host)
     if layer := page.site.layer(evidence):
-        parts.append(badge(layer, "layer"))
-    parts.append(badge(_STATUS_WORDS[resolution.status], resolution.status))
+        parts.append(badge(term(layer), "layer"))
+    parts.append(badge(_verdict(resolution.status), resolution.status))
     caption = nodes.caption("", "", classes=["memreport-attribution"])
     for index, part in enumerate(parts):
         if index:

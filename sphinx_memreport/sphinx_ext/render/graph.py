@@ -10,14 +10,17 @@ from sphinx_memreport.core.graph import MAX_NODES, Graph, Node, Relation, record
 from sphinx_memreport.sphinx_ext import nodes as placeholders
 from sphinx_memreport.sphinx_ext.render.drawing import draw
 from sphinx_memreport.sphinx_ext.render.page import Page
+from sphinx_memreport.sphinx_ext.words import _, capitalized, counted, listed, term
 
-#: How each relation is drawn, in words.
-_STROKES = {
-    Relation.PART_OF: "solid arrows",
-    Relation.SUPERSEDED_BY: "heavy arrows",
-    Relation.COUNTERPART: "dotted arrows",
-    Relation.CITES: "dashed arrows",
-}
+
+def _stroke(relation: Relation) -> str:
+    """How a relation is drawn, in words."""
+    return {
+        Relation.PART_OF: _("solid arrows"),
+        Relation.SUPERSEDED_BY: _("heavy arrows"),
+        Relation.COUNTERPART: _("dotted arrows"),
+        Relation.CITES: _("dashed arrows"),
+    }[relation]
 
 
 def render_graph(page: Page, node: placeholders.record_graph) -> list[nodes.Node]:
@@ -47,25 +50,27 @@ def _note(text: str) -> nodes.paragraph:
 
 def _left_out(graph: Graph) -> Iterator[str]:
     if graph.depth < graph.asked_depth:
-        yield (
-            f"Shown are the records up to {_steps(graph.depth)} away; {_steps(graph.asked_depth)} "
-            f"would reach {graph.total}, more than can be drawn clearly."
+        yield _(
+            "Shown are the records up to {shown} away; {asked} would reach {total}, "
+            "more than can be drawn clearly."
+        ).format(
+            shown=_steps(graph.depth), asked=_steps(graph.asked_depth), total=graph.total
         )
     if not graph.drawable:
-        yield (
-            f"These {len(graph.nodes)} records with {len(graph.edges)} relations are more than "
-            f"can be drawn clearly (up to {MAX_NODES} records), so they are listed."
-        )
+        yield _(
+            "These {records} records with {relations} relations are more than can be drawn "
+            "clearly (up to {limit} records), so they are listed."
+        ).format(records=len(graph.nodes), relations=len(graph.edges), limit=MAX_NODES)
 
 
 def _steps(number: int) -> str:
-    return "1 step" if number == 1 else f"{number} steps"
+    return counted("{number} step", "{number} steps", number)
 
 
 def _legend(graph: Graph) -> str:
     used = {edge.relation for edge in graph.edges}
-    parts = [f"{_STROKES[relation]}: {relation}" for relation in Relation if relation in used]
-    return f"{'; '.join(parts)}.".capitalize()
+    parts = [f"{_stroke(each)}: {term(each)}" for each in Relation if each in used]
+    return f"{capitalized('; '.join(parts))}."
 
 
 # --- the same as a list -------------------------------------------------------------------
@@ -92,11 +97,8 @@ def _listing(page: Page, graph: Graph) -> nodes.bullet_list:
 
 
 def _related(page: Page, relation: Relation, ends: list[Node]) -> nodes.list_item:
-    shown = nodes.paragraph("", f"{relation}: ")
-    for index, node in enumerate(ends):
-        if index:
-            shown += nodes.Text(", ")
-        shown += page.cite_record(*node.key, node.target.label)
+    shown = nodes.paragraph("", f"{term(relation)}: ")
+    shown += listed([page.cite_record(*node.key, node.target.label) for node in ends])
     return nodes.list_item("", shown)
 
 

@@ -16,6 +16,7 @@ from sphinx_memreport.permalinks import permalink
 from sphinx_memreport.sphinx_ext.pages import source_page_uri
 from sphinx_memreport.sphinx_ext.passages import visible_name
 from sphinx_memreport.sphinx_ext.roles import record_reference
+from sphinx_memreport.sphinx_ext.words import _, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +70,10 @@ class Page:
 
     def citation(self, citation: Citation) -> nodes.Node:
         """A place that cites a record, linked."""
-        shown = nodes.inline("", citation.label or citation.record or citation.docname)
+        name = citation.label or citation.record or citation.docname
+        if citation.annotation:
+            name = _("annotation on {record}").format(record=citation.label)
+        shown = nodes.inline("", name)
         if citation.record:
             shown["classes"].append("mem-record")
         return make_refnode(
@@ -90,10 +94,9 @@ class Page:
             shown.append(nodes.literal("", visible_name(path), classes=["memreport-path"]))
         if lines is None:
             return shown
-        unit = "line" if lines.start == lines.end else "lines"
         if shown:
             shown.append(nodes.Text(" "))
-        shown.append(nodes.inline("", f"{unit} {lines}", classes=["memreport-lines"]))
+        shown.append(nodes.inline("", line_numbers(lines), classes=["memreport-lines"]))
         uri = source_page_uri(self.app, self.docname, report, source_id, path or "")
         if uri is None:
             return shown
@@ -104,7 +107,7 @@ class Page:
                 *shown,
                 internal=True,
                 refuri=f"{uri}#L{lines.start}",
-                reftitle="In its place in the file",
+                reftitle=_("In its place in the file"),
             )
         ]
 
@@ -114,7 +117,7 @@ class Page:
         """A link to the host at the pinned commit, named by the commit."""
         source = self.source(report, source_id)
         if isinstance(source, CaptureSource):
-            return web_link(source.identity, "original") if is_web(source.identity) else None
+            return web_link(source.identity, _("original")) if is_web(source.identity) else None
         if source is None:
             return None
         url = permalink(source.repository, source.commit, path or "", lines, source.permalink)
@@ -122,6 +125,12 @@ class Page:
         if url is None:
             return nodes.inline("", shown, classes=["memreport-commit"])
         return web_link(url, shown)
+
+
+def line_numbers(lines: LineRange) -> str:
+    """A range of lines in words."""
+    unit = _("line {lines}") if lines.start == lines.end else _("lines {lines}")
+    return unit.format(lines=lines)
 
 
 def is_web(text: str) -> bool:
@@ -137,11 +146,7 @@ def web_link(url: str, shown: str | nodes.Node) -> nodes.reference:
 
 def field(name: str, items: Sequence[nodes.Node]) -> nodes.field:
     """A field of a field list; several items are separated by commas."""
-    paragraph = nodes.paragraph()
-    for index, item in enumerate(items):
-        if index:
-            paragraph += nodes.Text(", ")
-        paragraph += item
+    paragraph = nodes.paragraph("", "", *listed(items))
     return nodes.field("", nodes.field_name("", name), nodes.field_body("", paragraph))
 
 

@@ -16,7 +16,8 @@ from sphinx_memreport.core.views import (
 from sphinx_memreport.sphinx_ext.directives.profile import PROFILE_ANCHOR
 from sphinx_memreport.sphinx_ext.nodes import profile_comparison
 from sphinx_memreport.sphinx_ext.render.page import Page, badge
-from sphinx_memreport.sphinx_ext.render.tables import Column, scrolling_table
+from sphinx_memreport.sphinx_ext.render.tables import CHOICE, Column, scrolling_table
+from sphinx_memreport.sphinx_ext.words import _, listed, sentence, term
 
 
 def render_comparison(page: Page, node: profile_comparison) -> list[nodes.Node]:
@@ -24,7 +25,10 @@ def render_comparison(page: Page, node: profile_comparison) -> list[nodes.Node]:
     view = page.facts.views[node["number"]]
     axes = shown_axes(view)
     rows = compared_reports(page.site, view)
-    columns = [Column("System", 14), *(Column(axis_title(axis), 18) for axis in axes)]
+    columns = [
+        Column(_("System"), 14),
+        *(Column(term(axis_title(axis)), 18, choice=True) for axis in axes),
+    ]
     cells = [
         [[_system(page, row)], *(_axis(page, row, axis) for axis in row.axes)]
         for row in rows
@@ -33,7 +37,8 @@ def render_comparison(page: Page, node: profile_comparison) -> list[nodes.Node]:
     shown: list[nodes.Node] = [scrolling_table(columns, cells, "comparison")] if cells else []
     without = [_name(page, row) for row in rows if row.docname is None]
     if without:
-        shown.append(nodes.paragraph("", f"Without a profile: {', '.join(without)}."))
+        said = _("Without a profile: {reports}.").format(reports=", ".join(without))
+        shown.append(nodes.paragraph("", said))
     return shown
 
 
@@ -49,20 +54,26 @@ def _system(page: Page, row: ComparedReport) -> nodes.Node:
 
 def _axis(page: Page, row: ComparedReport, axis: ComparedAxis) -> list[nodes.Node]:
     if axis.findings:
-        partly = [nodes.paragraph("", "", badge("partial", "assessment"))]
+        partly = [nodes.paragraph("", "", _assessment("partial"))]
         found = [_finding(page, row.report, finding) for finding in axis.findings]
         return [*(partly if axis.assessment == "partial" else []), *found]
-    return [badge(axis.assessment or "not assessed", "assessment")]
+    return [_assessment(axis.assessment)]
+
+
+def _assessment(word: str) -> nodes.inline:
+    shown = badge(term(word) or _("not assessed"), "assessment")
+    shown["classes"].append(CHOICE)
+    return shown
 
 
 def _finding(page: Page, report: str, finding: Compared) -> nodes.paragraph:
     """The value, linked to the record that supports it; more records follow by ID."""
     first, *others = finding.records or ("",)
     value = page.cite_record(report, first, finding.value) if first else nodes.Text(finding.value)
-    shown = nodes.paragraph("", "", value, nodes.Text(" "))
+    shown = nodes.paragraph("", "", nodes.inline("", "", value, classes=[CHOICE]), nodes.Text(" "))
     if finding.basis:
-        shown += badge(finding.basis, finding.basis.replace(" ", "-"))
-    for index, record_id in enumerate(others):
-        shown += nodes.Text(", " if index else " also ")
-        shown += page.cite_record(report, record_id)
+        shown += badge(term(finding.basis), finding.basis.replace(" ", "-"))
+    if others:
+        also = listed([page.cite_record(report, record_id) for record_id in others])
+        shown += [nodes.Text(" "), *sentence(_("also {records}"), records=also)]
     return shown

@@ -12,7 +12,8 @@ from sphinx_memreport.core.views import RecordRow, Standing, StandingRow, record
 from sphinx_memreport.core.vocabulary import TYPE_OF_KIND
 from sphinx_memreport.sphinx_ext.nodes import evidence_overview, record_list
 from sphinx_memreport.sphinx_ext.render.page import Page, badge
-from sphinx_memreport.sphinx_ext.render.tables import Column, scrolling_table
+from sphinx_memreport.sphinx_ext.render.tables import CHOICE, Column, scrolling_table
+from sphinx_memreport.sphinx_ext.words import _, capitalized, counted, listed, sentence, term
 
 Cell = list[nodes.Node]
 
@@ -25,21 +26,21 @@ def render_records(page: Page, node: record_list) -> list[nodes.Node]:
         return [_none(view)]
     several = len({row.report for row in rows}) > 1
     columns = [
-        *([Column("Report", 12)] if several else []),
-        Column("ID", 22),
-        Column("Label", 26),
-        Column("Kind", 14),
-        Column("Member", 12),
-        Column("Status", 24),
-        Column("Verified quotes", 10),
-        Column("Page", 14),
+        *([Column(_("Report"), 12, choice=True)] if several else []),
+        Column(_("ID"), 22),
+        Column(_("Label"), 26),
+        Column(_("Kind"), 14, choice=True),
+        Column(_("Member"), 12, choice=True),
+        Column(_("Status"), 24, choice=True),
+        Column(_("Verified quotes"), 10),
+        Column(_("Page"), 14),
     ]
     cells: list[list[Cell]] = [
         [
             *([_system(page, row)] if several else []),
             *_id_and_label(page, row),
-            [nodes.Text(TYPE_OF_KIND[row.kind].title)],
-            [nodes.Text(row.member or "")],
+            [nodes.Text(term(TYPE_OF_KIND[row.kind].title))],
+            [nodes.Text(term(row.member or ""))],
             _statuses(row),
             [nodes.Text(f"{row.verified}/{row.quotes}")],
             [_page_link(page, row)],
@@ -50,7 +51,7 @@ def render_records(page: Page, node: record_list) -> list[nodes.Node]:
 
 
 def _none(view: View) -> nodes.paragraph:
-    return nodes.paragraph("", "No record is of this kind.", classes=[f"{view.directive}-none"])
+    return nodes.paragraph("", _("No record is of this kind."), classes=[f"{view.directive}-none"])
 
 
 def _system(page: Page, row: RecordRow) -> Cell:
@@ -68,7 +69,9 @@ def _statuses(row: RecordRow) -> Cell:
     for name, status in row.statuses:
         if shown:
             shown.append(nodes.Text(" "))
-        shown.append(badge(f"{name.capitalize()}: {status}", status.replace(" ", "-")))
+        said = f"{term(name.capitalize())}: {term(status)}"
+        shown.append(badge(said, status.replace(" ", "-")))
+        shown[-1]["classes"].append(CHOICE)
     return shown
 
 
@@ -87,16 +90,16 @@ def render_evidence_overview(page: Page, node: evidence_overview) -> list[nodes.
     if not rows:
         return [_none(view)]
     columns = [
-        Column("ID", 22),
-        Column("Label", 26),
-        Column("Rests on", 24),
-        Column("Verified quotes", 10),
-        Column("Which", 30),
+        Column(_("ID"), 22),
+        Column(_("Label"), 26),
+        Column(_("Rests on"), 24, choice=True),
+        Column(_("Verified quotes"), 10),
+        Column(_("Which"), 30),
     ]
     cells: list[list[Cell]] = [
         [
             *_id_and_label(page, row.record),
-            [badge(row.standing, f"standing-{row.standing.name.lower()}")],
+            [badge(term(row.standing), f"standing-{row.standing.name.lower()}")],
             [nodes.Text(f"{row.record.verified}/{row.record.quotes}")],
             _which(page, row),
         ]
@@ -108,17 +111,14 @@ def render_evidence_overview(page: Page, node: evidence_overview) -> list[nodes.
 def _counts(rows: Sequence[StandingRow]) -> nodes.paragraph:
     standings = [row.standing for row in rows]
     counts = [
-        f"{standing}: {standings.count(standing)}" for standing in Standing if standing in standings
+        f"{term(each)}: {standings.count(each)}" for each in Standing if each in standings
     ]
-    unit = "record" if len(rows) == 1 else "records"
-    return nodes.paragraph("", f"{len(rows)} {unit}. {'; '.join(counts).capitalize()}.")
+    total = counted("{number} record", "{number} records", len(rows))
+    return nodes.paragraph("", f"{total}. {capitalized('; '.join(counts))}.")
 
 
 def _which(page: Page, row: StandingRow) -> Cell:
     if row.shared_with:
-        shown: Cell = [nodes.Text("shared with ")]
-        for index, record_id in enumerate(row.shared_with):
-            shown += [nodes.Text(", ")] if index else []
-            shown.append(page.cite_record(row.record.report, record_id))
-        return shown
+        others = listed([page.cite_record(row.record.report, each) for each in row.shared_with])
+        return sentence(_("shared with {records}"), records=others)
     return [nodes.Text(", ".join(row.paths))] if row.paths else []

@@ -10,6 +10,7 @@ from sphinx_memreport.core.models import Amendment, Annotation
 from sphinx_memreport.core.vocabulary import TYPE_OF_KIND
 from sphinx_memreport.sphinx_ext.nodes import record_relations, record_standing
 from sphinx_memreport.sphinx_ext.render.page import Page, badge, field
+from sphinx_memreport.sphinx_ext.words import _, listed, sentence, shown_value, term
 
 
 def render_relations(page: Page, node: record_relations) -> list[nodes.Node]:
@@ -22,13 +23,13 @@ def render_relations(page: Page, node: record_relations) -> list[nodes.Node]:
         fields += _annotations(page, annotations)
     predecessors = site.predecessors.get((report, target), [])
     if predecessors:
-        fields += field("Supersedes", [_cite(page, report, each) for each in predecessors])
+        fields += field(_("Supersedes"), [_cite(page, report, each) for each in predecessors])
     parts = site.parts.get((report, target), [])
     if parts:
-        fields += field("Parts", [page.cite_record(report, part.id, part.label) for part in parts])
+        fields += field(_("Parts"), [page.cite_record(report, part.id, part.label) for part in parts])
     citations = site.cited_by(report, target)
     if citations:
-        fields += field("Cited by", [page.citation(each) for each in citations])
+        fields += field(_("Cited by"), [page.citation(each) for each in citations])
     return [fields] if fields.children else []
 
 
@@ -41,15 +42,14 @@ def render_standing(page: Page, node: record_standing) -> list[nodes.Node]:
     card = node.parent.parent
     if isinstance(card, addnodes.desc) and "memreport-record" in card["classes"]:
         card["classes"].append("memreport-superseded")
-    note = nodes.paragraph("", "", classes=["memreport-standing"])
-    note += [badge("superseded", "superseded"), nodes.Text(" by ")]
-    for number, successor in enumerate(successors):
-        if number:
-            note += nodes.Text(", ")
-        note += _cite(page, report, successor)
-    for amendment in page.site.amendments[report, target]:
-        note += [nodes.Text(", see the "), _link(page, amendment, "amendment")]
-    return [note]
+    amendments = page.site.amendments[report, target]
+    said = sentence(
+        _("{superseded} by {records}, see the {amendment}"),
+        superseded=badge(_("superseded"), "superseded"),
+        records=listed([_cite(page, report, each) for each in successors]),
+        amendment=listed([_link(page, each, _("amendment")) for each in amendments]),
+    )
+    return [nodes.paragraph("", "", *said, classes=["memreport-standing"])]
 
 
 def _cite(page: Page, report: str, record_id: str) -> nodes.Node:
@@ -64,17 +64,19 @@ def _annotations(page: Page, annotations: list[Annotation]) -> nodes.field:
     entries = nodes.bullet_list(classes=["memreport-annotations"])
     for annotation in annotations:
         title = page.site.titles.get(annotation.docname, annotation.docname)
-        whose = f"{annotation.member} member" if annotation.member else title
+        whose = title
+        if annotation.member:
+            whose = _("{member} member").format(member=term(annotation.member))
         entry = nodes.list_item("", nodes.paragraph("", "", _link(page, annotation, whose)))
         fields = nodes.field_list(classes=["memreport-fields"])
         for value in annotation.fields:
             option = TYPE_OF_KIND[annotation.kind].option(value.name)
             if option and value.text.strip():
-                fields += field(option.label, [nodes.Text(value.text)])
+                fields += field(term(option.label), [nodes.Text(shown_value(option, value.text))])
         if fields.children:
             entry += fields
         entries += entry
-    name = "Annotation" if len(annotations) == 1 else "Annotations"
+    name = _("Annotation") if len(annotations) == 1 else _("Annotations")
     return nodes.field("", nodes.field_name("", name), nodes.field_body("", entries))
 
 

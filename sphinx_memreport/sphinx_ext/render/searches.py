@@ -9,7 +9,8 @@ from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.search import PlannedSearch, search_findings, visible
 from sphinx_memreport.sphinx_ext.nodes import search_report
 from sphinx_memreport.sphinx_ext.render.evidence import render_finding
-from sphinx_memreport.sphinx_ext.render.page import Page, badge
+from sphinx_memreport.sphinx_ext.render.page import Page, badge, line_numbers
+from sphinx_memreport.sphinx_ext.words import _, counted, listed, sentence
 
 
 def render_search(page: Page, node: search_report) -> list[nodes.Node]:
@@ -35,7 +36,7 @@ def _box(
         return box
     if result.hits:
         box += _hits(page, report, search, result)
-    for what, names in (("Binary", result.binary), ("Not searched", result.skipped)):
+    for what, names in ((_("Binary"), result.binary), (_("Not searched"), result.skipped)):
         if names.count:
             box += nodes.paragraph("", f"{what}: {_listed(names)}.")
     for finding in search_findings(search, result):
@@ -46,12 +47,12 @@ def _box(
 
 def _verdict(search: PlannedSearch, result: SearchResult | None) -> tuple[str, str]:
     if result is None:
-        return "unverified", "unverified"
+        return _("unverified"), "unverified"
     if result.hit_count:
-        return "refuted", "refuted"
+        return _("refuted"), "refuted"
     if list(search_findings(search, result)):
-        return "proves nothing", "missing"
-    return "nothing found", "verified"
+        return _("proves nothing"), "missing"
+    return _("nothing found"), "verified"
 
 
 def _said(
@@ -59,28 +60,30 @@ def _said(
 ) -> list[nodes.Node]:
     """What was searched for, and where."""
     source, request = search
-    kind = "the regular expression" if request.regex else "the text"
-    found: list[nodes.Node] = [
-        nodes.Text(f"Search for {kind} "),
-        nodes.literal("", visible(request.pattern)),
-        nodes.Text(" in "),
-    ]
-    if source.kind == "git":
-        found.append(nodes.Text(f"{_files(result)} of "))
-    found.append(page.cite_source(report, source.id))
-    if source.kind == "git":
-        for number, glob in enumerate(request.globs):
-            found += [nodes.Text(", " if number else " that match "), nodes.literal("", glob)]
-        host = page.host_link(report, source.id, None, None)
-        found += [nodes.Text(" "), host] if host is not None else []
-    return found
+    pattern = nodes.literal("", visible(request.pattern))
+    what = _("the regular expression {pattern}") if request.regex else _("the text {pattern}")
+    shown = sentence(what, pattern=pattern)
+    cited = page.cite_source(report, source.id)
+    if source.kind != "git":
+        return sentence(_("Search for {pattern} in {source}"), pattern=shown, source=cited)
+    host = page.host_link(report, source.id, None, None)
+    found = sentence(
+        _("Search for {pattern} in {files} of {source} that match {globs}"),
+        pattern=shown,
+        files=_files(result),
+        source=cited,
+        globs=listed([nodes.literal("", glob) for glob in request.globs]),
+    )
+    return [*found, nodes.Text(" "), host] if host is not None else found
 
 
 def _files(result: SearchResult | None) -> str:
     if result is None:
-        return "the files"
-    shown = "1 file" if result.files == 1 else f"{result.files:,} files"
-    return f"{shown} ({result.binary.count:,} binary)" if result.binary.count else shown
+        return _("the files")
+    shown = counted("{number} file", "{number} files", result.files)
+    if not result.binary.count:
+        return shown
+    return f"{shown} ({counted('{number} binary', '{number} binary', result.binary.count)})"
 
 
 def _hits(page: Page, report: str, search: PlannedSearch, result: SearchResult) -> nodes.Node:
@@ -89,18 +92,18 @@ def _hits(page: Page, report: str, search: PlannedSearch, result: SearchResult) 
         hits += nodes.list_item("", nodes.paragraph("", "", *_hit(page, report, search, hit)))
     hidden = result.hit_count - len(result.hits)
     if hidden:
-        hits += nodes.list_item("", nodes.paragraph("", f"and {hidden:,} more"))
+        hits += nodes.list_item("", nodes.paragraph("", _more(hidden)))
     return hits
 
 
 def _hit(page: Page, report: str, search: PlannedSearch, hit: Hit) -> list[nodes.Node]:
+    lines = LineRange(start=hit.line, end=hit.line)
     shown: list[nodes.Node] = [
         nodes.literal("", hit.path or search.source.id, classes=["memreport-path"]),
-        nodes.Text(f" line {hit.line} "),
+        nodes.Text(f" {line_numbers(lines)} "),
     ]
     # a name with marks or escapes is not the name that the host knows
     if hit.path and not set("\\⟦") & set(hit.path):
-        lines = LineRange(start=hit.line, end=hit.line)
         host = page.host_link(report, search.source.id, hit.path, lines)
         shown += [host, nodes.Text(" ")] if host is not None else []
     return [*shown, nodes.literal("", hit.text)]
@@ -108,4 +111,8 @@ def _hit(page: Page, report: str, search: PlannedSearch, hit: Hit) -> list[nodes
 
 def _listed(names: Names) -> str:
     hidden = names.count - len(names.shown)
-    return ", ".join(names.shown) + (f" and {hidden:,} more" if hidden else "")
+    return ", ".join(names.shown) + (f" {_more(hidden)}" if hidden else "")
+
+
+def _more(number: int) -> str:
+    return counted("and {number} more", "and {number} more", number)

@@ -12,6 +12,7 @@ from sphinx_memreport.core.models import Status
 from sphinx_memreport.permalinks import commit_url, repository_url
 from sphinx_memreport.sphinx_ext.nodes import member_header, source_register
 from sphinx_memreport.sphinx_ext.render.page import Page, Source, field, is_web, web_link
+from sphinx_memreport.sphinx_ext.words import _, capitalized, sentence, term
 
 
 def render_header(page: Page, node: member_header) -> list[nodes.Node]:
@@ -23,27 +24,29 @@ def render_header(page: Page, node: member_header) -> list[nodes.Node]:
     has_targets = page.site.registers.get(report.slug) == page.docname
     has_targets = has_targets and report.slug not in page.facts.source_registers
     fields = nodes.field_list(classes=["memreport-header"])
-    fields += field("System", [nodes.Text(report.system)])
-    fields += field("Member", [nodes.Text(node["member"])])
+    fields += field(_("System"), [nodes.Text(report.system)])
+    fields += field(_("Member"), [nodes.Text(term(node["member"]))])
     if report.run_id:
-        fields += field("Run", [nodes.Text(report.run_id)])
+        fields += field(_("Run"), [nodes.Text(report.run_id)])
     if report.boundary_kind:
-        fields += field("Boundary", [nodes.Text(str(report.boundary_kind))])
+        fields += field(_("Boundary"), [nodes.Text(term(str(report.boundary_kind)))])
     pins = [
         _pin(page, report.slug, source_id, source, target=has_targets)
         for source_id, source in report.sources.items()
     ]
     if pins:
-        fields += field("Sources", pins)
-    fields += field("Quotes", [nodes.Text(_count(page))])
+        fields += field(_("Sources"), pins)
+    fields += field(_("Quotes"), [nodes.Text(_count(page))])
     return [fields]
 
 
 def _count(page: Page) -> str:
     states = [page.site.resolution(each).status for each in page.facts.evidence]
     if not states:
-        return "none on this page"
-    return f"{states.count(Status.VERIFIED)} of {len(states)} on this page verified"
+        return _("none on this page")
+    return _("{verified} of {quotes} on this page verified").format(
+        verified=states.count(Status.VERIFIED), quotes=len(states)
+    )
 
 
 def _pin(page: Page, slug: str, source_id: str, source: Source, *, target: bool) -> nodes.Node:
@@ -56,15 +59,17 @@ def _pin(page: Page, slug: str, source_id: str, source: Source, *, target: bool)
     pin += nodes.Text(" ")
     if isinstance(source, GitSource):
         home = repository_url(source.repository)
-        pin += web_link(home, source.repository) if home else nodes.Text(source.repository)
-        pin += nodes.Text(" at ")
         shown = nodes.literal("", source.commit[:10])
         url = commit_url(source.repository, source.commit)
-        pin += web_link(url, shown) if url else shown
+        pin += sentence(
+            _("{repository} at {commit}"),
+            repository=web_link(home, source.repository) if home else source.repository,
+            commit=web_link(url, shown) if url else shown,
+        )
     else:
         identity = source.identity
         pin += web_link(identity, identity) if is_web(identity) else nodes.Text(identity)
-        pin += nodes.Text(f" ({source.layer})")
+        pin += nodes.Text(f" ({term(source.layer)})")
     return pin
 
 
@@ -88,16 +93,16 @@ def render_register(page: Page, node: source_register) -> list[nodes.Node]:
 
 def _described(page: Page, slug: str, source_id: str, source: Source) -> Iterable[tuple[str, str]]:
     if isinstance(source, GitSource):
-        yield "Commit", source.commit
+        yield _("Commit"), source.commit
         for layer, globs in source.layers.items():
-            yield str(layer).capitalize(), ", ".join(globs)
+            yield capitalized(term(layer)), ", ".join(globs)
     else:
         yield "SHA-256", source.sha256
-        yield "Layer", str(source.layer)
+        yield _("Layer"), term(source.layer)
     if source.inspected:
-        yield "Inspected", source.inspected
+        yield _("Inspected"), source.inspected
     if source.gaps:
-        yield "Gaps", source.gaps
+        yield _("Gaps"), source.gaps
     finding = page.site.verdicts.unavailable.get((slug, source_id))
     if finding:
-        yield "Unavailable", f"{finding.message} [{finding.code}]"
+        yield _("Unavailable"), f"{finding.message} [{finding.code}]"

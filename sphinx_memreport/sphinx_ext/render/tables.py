@@ -8,11 +8,19 @@ from typing import NamedTuple
 from docutils import nodes
 
 
+#: The CSS class of what a reader may choose rows by; without it in a cell, it is the whole cell.
+CHOICE = "memreport-choice"
+
+
 class Column(NamedTuple):
-    """A heading and the column's share of the width."""
+    """A heading and the column's share of the width.
+
+    ``choice`` says that a reader may choose rows by the values of the column.
+    """
 
     title: str
     width: int = 10
+    choice: bool = False
 
 
 def scrolling_table(
@@ -25,8 +33,10 @@ def scrolling_table(
     """
     group = nodes.tgroup("", cols=len(columns))
     group += [nodes.colspec("", colwidth=column.width) for column in columns]
-    heading = [[nodes.Text(column.title)] for column in columns]
-    group += nodes.thead("", _row(heading))
+    heading = _row([[nodes.Text(column.title)] for column in columns])
+    for column, entry in zip(columns, heading.children, strict=True):
+        entry["classes"] += [CHOICE] if column.choice else []
+    group += nodes.thead("", heading)
     group += nodes.tbody("", *(_row(cells) for cells in rows))
     table = nodes.table("", group, classes=[f"memreport-{name}"])
     return nodes.container("", table, classes=["memreport-scroll"])
