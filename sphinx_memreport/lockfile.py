@@ -24,9 +24,7 @@ def load_lock(path: Path) -> Lock | None:
 
     def wrong(line: int | None, message: str, fix: str) -> None:
         problems.append(
-            Problem(
-                code=Code.INVALID_CONFIG, message=message, path=str(path), line=line, fix=fix
-            )
+            Problem(code=Code.INVALID_CONFIG, message=message, path=str(path), line=line, fix=fix)
         )
 
     if not os.path.lexists(path):

@@ -40,6 +40,8 @@ def rules_of(config: SiteConfig) -> dict[str, ReportRules]:
 def _report_rules(report: Report, lines: LineIndex | None) -> ReportRules:
     return ReportRules(
         slug=report.slug,
+        directory=report.directory,
+        line=lines.line(("reports", report.slug, "directory")) if lines else None,
         ids=report.ids,
         strict=report.contract is ContractLevel.STRICT,
         sources=tuple(
@@ -48,6 +50,7 @@ def _report_rules(report: Report, lines: LineIndex | None) -> ReportRules:
                 kind=source.kind,
                 fingerprint=fingerprint(source),
                 commit=source.commit if isinstance(source, GitSource) else None,
+                sha256=source.sha256 if isinstance(source, CaptureSource) else None,
                 line=lines.line(("reports", report.slug, "sources", source_id)) if lines else None,
             )
             for source_id, source in report.sources.items()

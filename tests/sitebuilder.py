@@ -27,7 +27,6 @@ from docutils import nodes
 from pinned_repo import PinnedRepo
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.errors import ConfigError
 from sphinx.util.console import strip_colors
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
@@ -189,11 +188,11 @@ class TinySite:
                     freshenv=fresh,
                     parallel=parallel,
                 )
-            except ConfigError as error:
-                warnings.write(str(error))
-                cause = error.__cause__ or error.__context__
-                details = list(cause.problems) if isinstance(cause, InvalidConfig) else []
-                return built(2, details, None)
+            except SystemExit as stop:
+                refused = stop.__cause__
+                assert isinstance(refused, InvalidConfig)
+                assert stop.code == 2
+                return built(2, list(refused.problems), None)
             app.connect("env-before-read-docs", lambda _app, _env, names: read.extend(names), 999)
             app.connect("doctree-resolved", lambda _app, _tree, name: written.append(name))
             app.build(force_all=fresh)

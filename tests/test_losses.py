@@ -127,6 +127,7 @@ def test_outside_a_report_the_parser_speaks_for_itself(
 
     site = TinySite(tmp_path / "site")
     site.write({"memreport.toml": report_toml(pinned_repo, directory="jotter")})
+    site.write({"jotter/memory.md": "# M\n"})
     built = site.build({"free.md": "# Free\n\n{nothing}`x`\n\nMEM-OBJ-nothing, SRC-9.\n"})
     assert built.problems == []
     assert "Unknown interpreted text role" in built.warnings
@@ -144,3 +145,125 @@ def test_a_broken_rest_directive_still_declares_its_record(site: TinySite, what:
     text = f"M\n=\n\n{REST_LOST[what]}\n\n   Body.\n\nMEM-OBJ-note is cited.\n"
     built = site.build({"memory.rst": text})
     assert built.problems == [("swallowed-text", "memory", 4)]
+
+
+MISREAD = {
+    "no space behind the name": ("```{evidence}SRC-1 README.md\nzzz\n```", "unknown-directive", 3),
+    "spaces in the braces": ("```{ evidence } README.md\nzzz\n```", "unknown-directive", 3),
+    "no braces": ("```evidence README.md\nzzz\n```", "unknown-directive", 3),
+    "an open brace": ("```{evidence README.md\nzzz\n```", "unknown-directive", 3),
+    "two colons": ("::{evidence} README.md\nzzz\n::", "unknown-directive", 3),
+    "no braces around a record": (":::memobject MEM-OBJ-x\n:::", "unknown-directive", 3),
+    "indented too far": (
+        "Text:\n\n    ```{evidence} README.md\n    zzz\n    ```",
+        "unknown-directive",
+        5,
+    ),
+    "below HTML": ("<br>\n```{evidence} README.md\nzzz\n```", "swallowed-text", 4),
+    "an open comment": ("<!-- more\n\nMEM-OBJ-gone\n", "swallowed-text", 3),
+    "cells beyond the header": ("| a | b |\n|---|---|\n| 1 | 2 | lost |", "swallowed-text", 5),
+    "an admonition without a title": (":::{admonition}\nMEM-OBJ-gone\n:::", "swallowed-text", 3),
+    "an option that is text": (":::{note}\n:lost: text\n:::", "swallowed-text", 4),
+    "no ID before the dash": (":::{memobject} — Note\n:::", "swallowed-text", 3),
+    "a fence in an admonition": (
+        "::::{note}\n```text\ncode\n\nMEM-OBJ-x\n::::",
+        "unclosed-fence",
+        4,
+    ),
+    "a fence in a definition": ("Term\n:   ```text\n    code\n\nEnd.", "unclosed-fence", 4),
+    "a comment in a row": (
+        "```{memcoverage}\n- entry: x\n  unresolved: y\n  note: #5 is wrong\n```",
+        "swallowed-text",
+        6,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", MISREAD)
+def test_what_is_read_as_something_else_is_said_once(site: TinySite, what: str) -> None:
+    text, code, line = MISREAD[what]
+    extensions = ["colon_fence", "deflist"]
+    built = site.build({"memory.md": f"# M\n\n{text}\n"}, myst_enable_extensions=extensions)
+    assert built.problems == [(code, "memory", line)]
+
+
+def test_no_setting_of_the_parser_hides_what_it_lost(site: TinySite) -> None:
+    site.write(
+        {
+            "docutils.conf": "[general]\nreport_level: 5\n",
+            "rest.rst": "R\n=\n\n.. evidnce:: README.md\n\n   zzz\n\n:memm:`x`\n",
+            "myst.md": "# M\n\n```{evidnce} README.md\nzzz\n```\n\n{memm}`x`\n",
+        }
+    )
+    conf = (site.source / "conf.py").read_text()
+    site.write({"conf.py": f"import logging\n{conf}logging.disable(logging.CRITICAL)\n"})
+    run = site.run("-Q")
+    assert run.returncode == 1
+
+
+REST_MISREAD = {
+    "one colon": (".. evidence: README.md\n\n   zzz", "unknown-directive", 4),
+    "options in the body": (".. memobject:: MEM-OBJ-x\n\n   :form: symbolic", "swallowed-text", 4),
+    "no blank line": (".. memobject:: MEM-OBJ-x — X\n   The body.", "swallowed-text", 4),
+    "a passage in the argument": (".. evidence:: README.md\n   # Jotter", "swallowed-text", 4),
+}
+
+
+@pytest.mark.parametrize("what", REST_MISREAD)
+def test_slips_in_rest_are_said_once(site: TinySite, what: str) -> None:
+    text, code, line = REST_MISREAD[what]
+    built = site.build({"memory.rst": f"M\n=\n\n{text}\n"})
+    assert built.problems == [(code, "memory", line)]
+
+
+def test_raw_markup_in_labels_and_fields_is_shown_as_text(site: TinySite) -> None:
+    evil = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+    text = f":::{{memobject}} MEM-OBJ-x — {evil}\n:identity: {evil}\n:::\n"
+    built = site.build({"memory.md": f"# M\n\n{text}\n\nMEM-OBJ-x\n"})
+    body = built.soup("memory").select_one("[role=main]")
+    assert body is not None
+    assert not body.select("script:not([type='application/json']), img")
+    assert "<script>alert(1)</script>" in body.get_text()
+
+
+@pytest.mark.parametrize("directory", ["nothere", "Memory"])
+def test_a_report_without_documents_is_an_error(
+    tmp_path: Path, pinned_repo: PinnedRepo, directory: str
+) -> None:
+    from sitebuilder import report_toml
+
+    site = TinySite(tmp_path / "site2")
+    toml = report_toml(pinned_repo, directory=directory)
+    built = site.build({"memreport.toml": toml, "memory/x.md": "# X\n\nMEM-OBJ-typo\n"})
+    assert built.problems == [("invalid-config", "memreport.toml", 2)]
+    assert built.status == 1
+
+
+def test_a_site_without_reports_warns(tmp_path: Path) -> None:
+    built = TinySite(tmp_path / "site2").build({"memory.md": "# X\n\nMEM-OBJ-typo\n"})
+    assert "no document is checked [memreport.no-report]" in built.warnings
+    assert built.status == 0
+
+
+def test_a_bad_configuration_ends_with_status_2_and_no_traceback(site: TinySite) -> None:
+    site.write({"memreport.toml": "[reports.jotter]\ndirectory = 3\nsytem = 'x'\n[[["})
+    run = site.run()
+    assert run.returncode == 2
+    assert "memreport.toml:4: ERROR: " in run.stderr
+    assert "Traceback" not in run.stderr + run.stdout
+    assert not list((site.root / "cache/html").glob("*.html"))
+
+
+def test_an_added_report_makes_its_references_read_again(
+    tmp_path: Path, pinned_repo: PinnedRepo
+) -> None:
+    from sitebuilder import report_toml
+
+    site = TinySite(tmp_path / "site2")
+    one = report_toml(pinned_repo, "jotter", directory="jotter")
+    text = ":::{memobject} MEM-OBJ-note\n:::\n\nSee other:MEM-OBJ-note.\n"
+    assert site.build({"memreport.toml": one, "jotter/m.md": f"# M\n\n{text}"}).problems == []
+    both = one + report_toml(pinned_repo, "other", directory="other")
+    changed = {"memreport.toml": both, "other/m.md": "# O\n"}
+    assert site.build(changed).problems == [("dangling-id", "jotter/m", 6)]
+    assert site.build({"memreport.toml": one, "other/m.md": None}).problems == []

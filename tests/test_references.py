@@ -171,6 +171,8 @@ def test_records_stand_in_the_local_table_of_contents(site: TinySite) -> None:
         ("src/jotter/recall.py#L2", []),
         ("the code <src/jotter/recall.py>", []),
         ("src/jotter/recall.py#L4-L5", ["range-outside-file"]),
+        ("src/jotter/recall.py#L0", ["range-outside-file"]),
+        ("src/jotter/recall.py#L3-L1", ["range-outside-file"]),
         ("src/jotter/recal.py", ["path-missing"]),
         ("../secret", ["path-missing"]),
         ("/etc/passwd", ["path-missing"]),

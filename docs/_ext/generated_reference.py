@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Sequence
+from datetime import date
 from enum import StrEnum
 from inspect import cleandoc
 from textwrap import dedent
@@ -299,7 +300,7 @@ def _type(annotation: Any) -> str:
     """A type in words."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Literal:
-        return " or ".join(f"`{value}`" for value in arguments)
+        return " or ".join(f"`{value}`" if value else "empty" for value in arguments)
     if isinstance(annotation, type) and issubclass(annotation, StrEnum):
         return "one of " + ", ".join(f"`{value}`" for value in annotation)
     if annotation in _WORDS:
@@ -318,14 +319,20 @@ def _type(annotation: Any) -> str:
     return "object"
 
 
-_WORDS: dict[Any, str] = {str: "string", bool: "true or false", int: "integer", float: "number"}
+_WORDS: dict[Any, str] = {
+    str: "string",
+    bool: "true or false",
+    int: "integer",
+    float: "number",
+    date: "date, as `YYYY-MM-DD`",
+}
 
 
 def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "*required*"
     default = field.get_default(call_default_factory=True)
-    if default is None or isinstance(default, BaseModel) or default in ((), {}):
+    if default is None or isinstance(default, BaseModel) or default in ((), {}, ""):
         return "—"
     return f"`{default}`"
 

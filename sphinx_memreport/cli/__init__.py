@@ -39,7 +39,7 @@ COMMANDS = {
     "repin": _Entry("repin:repin", "Move a pin, and say what that does to the report."),
     "import": _Entry("importer:import_", "Turn plain-Markdown members into a report."),
     "export": _Entry("exporter:export", "Write a report as plain-Markdown members."),
-    "lock": _Entry("lock:lock", "Record the verified quotes for builds without checkouts."),
+    "lock": _Entry("locking:lock", "Record the verified quotes for builds without checkouts."),
 }
 
 

@@ -15,7 +15,7 @@ from sphinx_memreport.cli.checking import (
     Checked,
     check_site,
     find_site,
-    localised,
+    problem_line,
     site_options,
 )
 from sphinx_memreport.cli.common import Exit, Failure, say, say_bytes, write_atomic
@@ -162,27 +162,8 @@ def _formatted(checked: Checked, problems: Sequence[ProblemEntry], form: str) ->
         case "github":
             text = github_annotations(problems, repository_folder(checked.site))
         case _:
-            text = "".join(f"{_line(checked, problem)}\n" for problem in problems)
+            text = "".join(f"{problem_line(checked, problem)}\n" for problem in problems)
     return text.encode("utf-8", "backslashreplace")
-
-
-def _line(checked: Checked, problem: ProblemEntry) -> str:
-    """A problem as the build says it, with a path that leads to the file from here."""
-    problem = localised(problem, checked.config)
-    place = ""
-    if problem.file is not None:
-        line = f":{problem.line}" if problem.line else ""
-        place = f"{_shown(checked.site / problem.file)}{line}: "
-    more = [*problem.details, *([f"fix: {problem.fix}"] if problem.fix else [])]
-    addendum = "".join(f"\n    {line}" for line in more)
-    level = problem.severity.upper()
-    return f"{place}{level}: {problem.message} [memreport.{problem.code}]{addendum}"
-
-
-def _shown(path: Path) -> str:
-    absolute = path.absolute().resolve()
-    here = Path.cwd().resolve()
-    return str(absolute.relative_to(here) if absolute.is_relative_to(here) else absolute)
 
 
 def _summary(checked: Checked, problems: Sequence[ProblemEntry]) -> str:
@@ -229,7 +210,7 @@ def _say_changes(
     for problem in problems:
         if fresh[_identity(problem)] > 0:
             fresh[_identity(problem)] -= 1
-            say(_line(checked, problem))
+            say(problem_line(checked, problem))
     for identity in (before - now).elements():
         say(f"mended: {identity.splitlines()[0]}")
     if now != said:

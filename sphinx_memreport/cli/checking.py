@@ -134,11 +134,17 @@ def _shortest(path: Path) -> Path:
     return path
 
 
-def check_site(site: Path, cache: Path | None = None, jobs: int = 1) -> Checked:
+def check_site(
+    site: Path,
+    cache: Path | None = None,
+    jobs: int = 1,
+    settings: Mapping[str, object] | None = None,
+) -> Checked:
     """Read what changed since the last check and verify everything.
 
     :param site: the folder of ``conf.py``, which is also that of the documents.
     :param cache: where Sphinx keeps what it read.
+    :param settings: override those of ``conf.py``.
     :raises Failure: when Sphinx fails, with status 2.
     """
     cache = _prepared(cache or site / CACHE)
@@ -147,7 +153,8 @@ def check_site(site: Path, cache: Path | None = None, jobs: int = 1) -> Checked:
     for file in (listed, exported):  # never take what an earlier check found for ours
         file.unlink(missing_ok=True)
     try:
-        app = _run_sphinx(site, out, cache / "doctrees", jobs, {"json": listed.name})
+        overrides = {**(settings or {}), "memreport_report": {"json": listed.name}}
+        app = _run_sphinx(site, out, cache / "doctrees", jobs, overrides)
     except _Refused as refused:
         return Checked(site, refused.problems)
     if not (listed.exists() and exported.exists()):
@@ -196,7 +203,7 @@ class _Refused(Exception):
 
 
 def _run_sphinx(
-    site: Path, out: Path, doctrees: Path, jobs: int, report: dict[str, object]
+    site: Path, out: Path, doctrees: Path, jobs: int, settings: dict[str, object]
 ) -> Sphinx:
     from sphinx.application import Sphinx
     from sphinx.errors import SphinxError
@@ -212,17 +219,19 @@ def _run_sphinx(
                 out,
                 doctrees,
                 _BUILDER,
-                {"memreport_report": report},
+                settings,
                 status=None,
                 warning=StringIO(),
                 parallel=jobs,
             )
             app.build()
             return app
-    except SphinxError as error:
-        refused = error.__context__
+    except SystemExit as stop:
+        refused = stop.__cause__
         if isinstance(refused, InvalidConfig):
             raise _Refused(_entries(refused, site)) from None
+        raise Failure(f"Sphinx stopped with status {stop.code}") from None
+    except SphinxError as error:
         raise Failure(_explained(error, site)) from None
     except Exception as error:  # an extension of the site may raise anything
         raise Failure(
@@ -288,3 +297,23 @@ def localised(problem: ProblemEntry, config: SiteConfig | None) -> ProblemEntry:
             "fix": here(problem.fix),
         }
     )
+
+
+def problem_line(checked: Checked, problem: ProblemEntry) -> str:
+    """A problem as the build says it, with a path that leads to the file from here."""
+    problem = localised(problem, checked.config)
+    place = ""
+    if problem.file is not None:
+        line = f":{problem.line}" if problem.line else ""
+        place = f"{shown(checked.site / problem.file)}{line}: "
+    more = [*problem.details, *([f"fix: {problem.fix}"] if problem.fix else [])]
+    addendum = "".join(f"\n    {line}" for line in more)
+    level = problem.severity.upper()
+    return f"{place}{level}: {problem.message} [memreport.{problem.code}]{addendum}"
+
+
+def shown(path: Path) -> str:
+    """A path as seen from the current folder, where it is below that."""
+    absolute = path.absolute().resolve()
+    here = Path.cwd().resolve()
+    return str(absolute.relative_to(here) if absolute.is_relative_to(here) else absolute)

@@ -109,8 +109,8 @@ def import_(
 
     Every word of a FILE is in DIR. What was not understood is kept as text and listed. IDs that
     no FILE declares are listed, too, and become 'memsupplied' entries. With a checkout, quotes
-    that would match with characters that rendering lost are offered as a patch, DIR/restored-
-    quotes.patch: nothing of it is taken unless --accept-restored says so.
+    that would match with characters that rendering lost are offered as a patch in DIR; nothing
+    of it is taken unless --accept-restored says so.
 
     \b
     memreport import runtime.md memory.md --into report --checkout ../jotter

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
+from rapidfuzz.distance import OSA
+
 
 class Prefix(StrEnum):
     """The analyst that declares a record."""
@@ -62,26 +64,32 @@ _PREFIXES = "|".join(Prefix)
 _KINDS = "|".join(Kind)
 
 # What a token must look like to count as an attempt at a record ID: three parts joined by
-# hyphens, of which the first or the second is right. One mistyped letter is then a problem
-# instead of silent text. Possessive groups match a token whole or not at all.
+# hyphens (or by the dashes that typography makes of them), of which the first or the second
+# is right and the other one nearly so. One mistyped letter is then a problem instead of silent
+# text. Possessive groups match a token whole or not at all.
 _HYPHEN = "[-\u2010\u2011]"
+_DASH = "[-\u2010-\u2014]"
 _LETTER = r"[^\W\d_]"
-_LETTERS = rf"{_LETTER}{{2,4}}"
 _ALNUM = r"[^\W_]++"
 _RECORD_SHAPE = (
-    # a prefix at the end of a longer word is part of that word
-    rf"(?:(?:{_PREFIXES}){_HYPHEN}{_LETTERS}"
-    rf"|(?!{_LETTER}{{1,2}}(?:{_PREFIXES})-){_LETTERS}{_HYPHEN}(?:{_KINDS}))"
-    rf"{_HYPHEN}{_ALNUM}(?:{_HYPHEN}{_ALNUM})*+(?:(?:[–—]|\.\.)\d++)?+"
+    rf"(?P<prefix>{_LETTER}{{2,4}}){_DASH}(?P<kind>{_LETTER}{{2,4}}){_DASH}"
+    rf"{_ALNUM}(?:{_HYPHEN}{_ALNUM})*+(?:(?:[–—]|\.\.)\d++)?+"
 )
-_SOURCE_SHAPE = rf"SRC{_HYPHEN}{_ALNUM}(?:(?:{_HYPHEN}|[–—]|\.\.)(?:SRC{_HYPHEN})?\d++)*+"
+# a number, or so short that it must have been meant as one
+_SOURCE_SHAPE = (
+    rf"SRC{_DASH}(?:(?=\D{{0,2}}\d|[^\W_]{{1,2}}(?!\w)){_ALNUM})"
+    rf"(?:(?:{_HYPHEN}|[–—]|\.\.)(?:SRC{_HYPHEN})?\d++)*+"
+)
 _MENTION = re.compile(
     r"(?<![\w/-])"
     rf"(?:(?P<report>{REPORT_SLUG.pattern}):)?"
     rf"(?:(?P<record>{_RECORD_SHAPE})|(?P<source>{_SOURCE_SHAPE}))"
     r"(?![\w/]|\.[a-z0-9]{1,5}(?!\w))"
 )
-_URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://|mailto:|www\.)[^\s<>\"]+")
+# the lookbehind keeps the search linear in words of any length
+_URL = re.compile(
+    r"(?<![A-Za-z0-9+.-])(?:[A-Za-z][A-Za-z0-9+.-]*+://|mailto:|www\.)[^\s<>\"]+"
+)
 
 
 class RecordId(NamedTuple):
@@ -133,6 +141,9 @@ def parse_record_id(text: str, style: IdStyle = IdStyle.ANY) -> RecordId:
 
 def check_id(text: str, style: IdStyle = IdStyle.ANY) -> str | None:
     """Say what is wrong with a record or source ID, or None when it is well formed."""
+    hyphenated = re.sub(_DASH, "-", text)
+    if hyphenated != text and check_id(hyphenated, style) is None:
+        return f"its parts are joined by hyphens, not by other dashes: {hyphenated}"
     if text.startswith("SRC-"):
         if SOURCE_ID.fullmatch(text):
             return None
@@ -155,10 +166,28 @@ def find_mentions(text: str) -> Iterator[Mention]:
     ``-``, nor before ``_``, ``/`` or a file ending.
     """
     urls = [match.span() for match in _URL.finditer(text)]
-    for match in _MENTION.finditer(text):
+    position = 0
+    while match := _MENTION.search(text, position):
+        if match["record"] and not _is_meant(match["prefix"], match["kind"]):
+            position = match.start() + 1
+            continue
+        position = match.end()
         if not any(start <= match.start() < end for start, end in urls):
             target = match["record"] or match["source"]
             yield Mention(match.start(), match.end(), match["report"], target)
+
+
+def _is_meant(prefix: str, kind: str) -> bool:
+    """Whether two parts are an attempt at a prefix and a kind, and no other abbreviation."""
+    if prefix in tuple(Prefix):
+        # RT begins many an abbreviation; MEM and EPI do not
+        return prefix != Prefix.RUNTIME or _is_near(kind, Kind)
+    # a prefix at the end of a longer word is part of that word
+    return kind in tuple(Kind) and not prefix.endswith(tuple(Prefix)) and _is_near(prefix, Prefix)
+
+
+def _is_near(part: str, names: type[StrEnum]) -> bool:
+    return any(OSA.distance(part.upper(), name) <= 1 for name in names)
 
 
 def anchor(record_or_source_id: str) -> str:

@@ -93,7 +93,7 @@ class LockedSource(Model):
     fingerprint: _Sha256
 
     @property
-    def key(self) -> tuple[object, ...]:
+    def key(self) -> tuple[Any, ...]:
         """What may stand in a lock only once; the order of entries."""
         return (self.report, self.source)
 
@@ -110,7 +110,7 @@ class LockedQuote(Model):
     lines: _Lines
 
     @property
-    def key(self) -> tuple[object, ...]:
+    def key(self) -> tuple[Any, ...]:
         """What may stand in a lock only once; the order of entries."""
         return (self.report, self.source, self.path, _order(self.within), self.quote)
 
@@ -125,7 +125,7 @@ class LockedPath(Model):
     directory: bool
 
     @property
-    def key(self) -> tuple[object, ...]:
+    def key(self) -> tuple[Any, ...]:
         """What may stand in a lock only once; the order of entries."""
         return (self.report, self.source, self.path, _order(self.lines))
 
@@ -143,7 +143,7 @@ class LockedSearch(Model):
     skipped: Names
 
     @property
-    def key(self) -> tuple[object, ...]:
+    def key(self) -> tuple[Any, ...]:
         """What may stand in a lock only once; the order of entries."""
         return (self.report, self.source, self.globs, self.pattern, self.regex)
 
@@ -189,12 +189,17 @@ class Lock(Model):
 
     def to_bytes(self) -> bytes:
         """The content of the file: each entry once, sorted, and only those of its sources."""
-        known = {source.key for source in self.sources}
+        known = {(source.report, source.source) for source in self.sources}
         body: dict[str, object] = {"version": self.version, "date": self.date.isoformat()}
-        lists = (self.sources, self.quotes, self.paths, self.searches)
-        for name, entries in zip(("sources", "quotes", "paths", "searches"), lists, strict=True):
+        lists: dict[str, tuple[Entry, ...]] = {
+            "sources": self.sources,
+            "quotes": self.quotes,
+            "paths": self.paths,
+            "searches": self.searches,
+        }
+        for name, entries in lists.items():
             distinct = {each.key: each for each in entries if (each.report, each.source) in known}
-            body[name] = [distinct[key].model_dump(mode="json") for key in sorted(distinct)]  # type: ignore[type-var]
+            body[name] = [distinct[key].model_dump(mode="json") for key in sorted(distinct)]
         checksum = hashlib.sha256(json_bytes(body)).hexdigest()
         return json_bytes(body | {"checksum": checksum})
 
@@ -213,11 +218,12 @@ class Lock(Model):
             return StandIn(self.date, source.id, entries)
         if recorded is None:
             said = f"{LOCK_NAME} does not record it"
+        elif source.kind == "capture":
+            said = f"{LOCK_NAME} records it with another hash or encoding"
         elif recorded.pin == source.commit:
             said = f"{LOCK_NAME} records it with another encoding"
         else:
-            pinned = f"; pinned is {source.commit}" if source.commit else ", which is not the pin"
-            said = f"{LOCK_NAME} records it at {recorded.pin}{pinned}"
+            said = f"{LOCK_NAME} records it at {recorded.pin}, pinned is {source.commit}"
         return Finding(code=Code.UNVERIFIED_QUOTE, message=said, fix=_WRITE_ANEW)
 
 
@@ -392,5 +398,7 @@ def _edited(text: str, written: str) -> InvalidLock:
 
 
 def _short(value: object) -> str:
+    """A value of the file, on one line."""
     text = visible(str(value)) if isinstance(value, str | int) else type(value).__name__
+    text = " ".join(text.split())
     return text if len(text) <= 40 else f"{text[:40]}…"

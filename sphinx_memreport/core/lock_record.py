@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
 
-from sphinx_memreport.core.export import Export, SearchEntry
+from sphinx_memreport.core.export import AnnotationEntry, Export, RecordEntry, SearchEntry
 from sphinx_memreport.core.lock import (
     Entry,
     Lock,
@@ -126,7 +126,7 @@ def _paths(export: Export) -> Iterator[LockedPath]:
 
 
 def _searches(export: Export) -> Iterator[LockedSearch]:
-    stated = [*export.records, *export.annotations]
+    stated: list[RecordEntry | AnnotationEntry] = [*export.records, *export.annotations]
     for report, entry in ((each.report, search) for each in stated for search in each.searches):
         result = entry.result
         if result is not None and result.locked is None and _held(entry):

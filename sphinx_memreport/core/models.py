@@ -61,6 +61,7 @@ class SourceRules(Model):
     kind: Literal["git", "capture"]
     fingerprint: str
     commit: str | None = None
+    sha256: str | None = None
     line: int | None = None
 
 
@@ -68,6 +69,8 @@ class ReportRules(Model):
     """What the checks must know of one report."""
 
     slug: str
+    directory: str = "."
+    line: int | None = None
     ids: IdStyle = IdStyle.NAMED
     strict: bool = False
     sources: tuple[SourceRules, ...] = ()

@@ -55,6 +55,8 @@ class DocumentFacts:
     annotations: list[Annotation] = field(default_factory=list)
     amendments: list[Amendment] = field(default_factory=list)
     source_registers: list[str] = field(default_factory=list)
+    #: Lines of rows that have a problem of their own; what else is odd about them follows from it.
+    broken_rows: list[int] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
     def declared_keys(self) -> list[tuple[str, str]]:

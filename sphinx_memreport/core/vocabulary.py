@@ -266,11 +266,11 @@ def _missing(type: RecordType, options: Mapping[str, str]) -> Iterable[Fault]:
 def _check_value(option: Option, text: str) -> Iterable[Fault]:
     match option.type:
         case OptionType.FORMS:
-            yield from _not_among(option, split_list(text) or [text], FORMS)
+            yield from _not_among(option, split_list(text), FORMS)
         case OptionType.STATUS:
             yield from _not_among(option, [text] if text else [], STATUSES)
         case OptionType.GUARANTEE:
-            yield from _not_among(option, [text], GUARANTEES)
+            yield from _not_among(option, [text] if text else [], GUARANTEES)
         case OptionType.FLAG if text:
             yield Fault(
                 Code.INVALID_VALUE,

@@ -94,6 +94,7 @@ class _Reader:
 
     def __init__(self, text: str, lines: list[str]) -> None:
         self._events: Iterator[yaml.Event] = yaml.parse(text, Loader=yaml.BaseLoader)
+        self._text = text
         self._lines = lines
 
     def read(self) -> Value | None:
@@ -105,6 +106,7 @@ class _Reader:
                 self._check_document(event, documents)
             elif isinstance(event, yaml.NodeEvent):
                 found = self._value(event, _line(event), depth=1)
+        self._check_comments()
         return None if isinstance(found, Text) and not found.text else found
 
     def _check_document(self, event: yaml.DocumentStartEvent, number: int) -> None:
@@ -122,7 +124,6 @@ class _Reader:
         if isinstance(event, yaml.MappingStartEvent):
             return self._table(event, row, depth)
         assert isinstance(event, yaml.ScalarEvent)
-        self._check_comment(event)
         if hidden := _UNUSABLE.search(event.value):
             raise BodyFault(row, f"a control character (U+{ord(hidden[0]):04X}) is not allowed")
         return Text(_line(event), event.value.strip())
@@ -169,18 +170,34 @@ class _Reader:
             lines[key.text] = key.line
         return Table(_line(start), values, lines)
 
-    def _check_comment(self, event: yaml.ScalarEvent) -> None:
-        """A comment behind an unquoted value is text that would vanish."""
-        end = event.end_mark
-        if end and event.style is None and event.value and end.line < len(self._lines):
-            rest = self._lines[end.line][end.column :]
-            if rest.lstrip().startswith("#"):
+    def _check_comments(self) -> None:
+        """A comment behind something on its line is text that would vanish.
+
+        A line that is nothing but a comment is one that was meant.
+        """
+        rest = _without_scalars(self._text)
+        for number, line in enumerate(rest.split("\n")):
+            match = re.search(r"(?<=\s)#", line)
+            if match and line[: match.start()].strip():
+                lost = self._lines[number][match.start() :].strip()
                 raise BodyFault(
-                    end.line + 1,
-                    f"the text after ' #' is cut off as a comment: '{rest.strip()}'",
+                    number + 1,
+                    f"the text after ' #' is cut off as a comment: '{lost}'",
                     "put the whole value in quotes",
                     Code.SWALLOWED_TEXT,
                 )
+
+
+def _without_scalars(text: str) -> str:
+    """A YAML text with every scalar masked, so that what is left of ``#`` begins a comment."""
+    masked = list(text)
+    for token in yaml.scan(text, Loader=yaml.BaseLoader):
+        if isinstance(token, yaml.ScalarToken) and token.start_mark and token.end_mark:
+            start, end = token.start_mark.index, token.end_mark.index
+            if token.style in ("|", ">"):  # a comment may stand behind the mark
+                start = text.find("\n", start)
+            masked[start:end] = ["\n" if c == "\n" else "x" for c in masked[start:end]]
+    return "".join(masked)
 
 
 _WRITE_OUT = "write the value out, or put it in quotes"

@@ -20,7 +20,9 @@ from sphinx_memreport.core.quotes import SourceText, normalise
 # what HTML takes for a tag, and what Markdown takes for marks
 _LOST = re.compile(r"<[A-Za-z/!?][^>]{0,200}>|[`*_\\]")
 _TYPOGRAPHY = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "–": "-", "—": "-"})
+# a quotation that is shorter than this, without white space, could be from anywhere
 _FEWEST = 8
+_MOST_MARKS = 6
 
 
 def restored(quote: str, source: SourceText, within: LineRange | None = None) -> str | None:
@@ -58,8 +60,6 @@ def _passage(
 ) -> str | None:
     """The passage between two places of the reduced text, if it stands only once."""
     first, last = places[start], places[end - 1] + 1
-    text = source.normalised[first:last]
-    # marks at the ends belong to the quotation as far as they join its words
     for begin, finish in ((_widened(source.normalised, first, last)), (first, last)):
         found = source.locate(source.normalised[begin:finish], within)
         if isinstance(found, Found):
@@ -69,12 +69,16 @@ def _passage(
 
 
 def _widened(text: str, first: int, last: int) -> tuple[int, int]:
-    """A span with the marks that close right behind it and open right before it."""
-    opened = re.search(r"[`*_]*$", text[max(0, first - 3) : first])
-    closed = re.match(r"[`*_]*", text[last : last + 3])
-    before = len(opened[0]) if opened else 0
-    behind = len(closed[0]) if closed else 0
-    return first - min(before, behind), last + min(before, behind)
+    """A span with the marks at its ends that pair with one inside."""
+    for _ in range(_MOST_MARKS):
+        odd = [mark for mark in "`*_" if text.count(mark, first, last) % 2]
+        if text[last : last + 1] in odd:
+            last += 1
+        elif text[max(0, first - 1) : first] in odd:
+            first -= 1
+        else:
+            break
+    return first, last
 
 
 def _reduced(text: str) -> tuple[str, list[int]]:

@@ -168,7 +168,8 @@ def _capture(entry: RegisterEntry) -> dict[str, Value]:
 
 
 def _prose(entry: RegisterEntry) -> dict[str, Value]:
-    inspected = " ".join([entry.inspected, *entry.more]).strip()
+    said = [text for text in (entry.inspected, *entry.more) if text]
+    inspected = " ".join(text if text.endswith(".") else f"{text}." for text in said)
     return {key: value for key, value in (("inspected", inspected), ("gaps", entry.gaps)) if value}
 
 

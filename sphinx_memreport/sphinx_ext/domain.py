@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from docutils import nodes
-from sphinx.domains import Domain, ObjType
+from sphinx.domains import Domain, Index, ObjType
 from sphinx.util.nodes import make_refnode
 
 from sphinx_memreport.config import Ownership, Report, SiteConfig
@@ -17,7 +17,9 @@ from sphinx_memreport.core.registry import DocumentFacts, Registry
 from sphinx_memreport.core.resolve import Answers
 from sphinx_memreport.core.site import Site, Target, TargetKind
 from sphinx_memreport.core.vocabulary import RECORD_TYPES, TYPE_OF_KIND
+from sphinx_memreport.sphinx_ext.indices import INDICES
 from sphinx_memreport.sphinx_ext.roles import RecordRole, SourcePathRole
+from sphinx_memreport.sphinx_ext.words import _, superseded_by, term
 
 if TYPE_CHECKING:
     from docutils.nodes import Element
@@ -40,6 +42,7 @@ class MemDomain(Domain):
         "supplied": ObjType("Supplied record", "record"),
         "source": ObjType("Source", "record", "source"),
     }
+    indices: ClassVar[list[type[Index]]] = [*INDICES]
     roles: ClassVar[dict[str, Any]] = {
         "record": RecordRole(),
         "source": RecordRole(),
@@ -54,6 +57,7 @@ class MemDomain(Domain):
 
     #: Set for every build by the event handlers; never stored.
     app: Sphinx
+    own_directives: frozenset[str]
     config: SiteConfig
     ownership: Ownership
     site: Site
@@ -90,6 +94,14 @@ class MemDomain(Domain):
             code=code, message=message, docname=docname, line=line, report=facts.report, **more
         )
         facts.problems.append(problem)
+
+    def note_once(self, code: Code, line: int, message: str, *, docname: str, **more: Any) -> bool:
+        """Note a problem unless it is noted already; says whether it was not."""
+        known = {(each.code, each.line, each.message) for each in self.facts(docname).problems}
+        if (code, line, message) in known:
+            return False
+        self.note(code, line, message, docname=docname, **more)
+        return True
 
     # --- Sphinx's side --------------------------------------------------------------------
 
@@ -150,33 +162,38 @@ class MemDomain(Domain):
         return [("mem:record", reference)]
 
     def _tooltip(self, target: Target) -> str:
-        superseded = f"; superseded by {', '.join(target.superseded_by)}"
-        return self._name_of(target) + (superseded if target.superseded_by else "")
+        name = self._name_of(target)
+        return f"{name}; {superseded_by(target)}" if target.superseded_by else name
 
     def _name_of(self, target: Target) -> str:
         if target.kind is TargetKind.RECORD:
             record = self.site.record(target.report, target.id)
-            kind = TYPE_OF_KIND[record.kind].title if record else ""
+            kind = term(TYPE_OF_KIND[record.kind].title) if record else ""
             return (
                 f"{target.id} — {target.label} ({kind})"
                 if target.label
                 else f"{target.id} ({kind})"
             )
         if target.kind is TargetKind.SUPPLIED:
-            return f"{target.id}, declared in a member outside this site"
+            return _("{record}, declared in a member outside this site").format(record=target.id)
         return target.id
+
+    def get_type_name(self, type: ObjType, primary: bool = False) -> str:
+        """The kind of an object, as search results name it."""
+        return term(str(type.lname))
 
     def get_objects(self) -> Iterable[tuple[str, str, str, str, str, int]]:
         """Records, supplied records and sources, under their qualified IDs."""
-        for (report, record_id), (record, *_) in self.site.declarations.items():
+        for (report, record_id), (record, *_others) in self.site.declarations.items():
             type = TYPE_OF_KIND[record.kind].directive.removeprefix("mem")
             shown = f"{record_id} — {record.label}" if record.label else record_id
             yield need_id(report, record_id), shown, type, record.docname, anchor(record_id), 1
-        for (report, record_id), (entry, *_) in self.site.supplied.items():
+        for (report, record_id), (entry, *_more) in self.site.supplied.items():
             name = need_id(report, record_id)
             yield name, entry.label or record_id, "supplied", entry.docname, anchor(record_id), 2
         for slug, docname in self.site.registers.items():
-            for source in self.site.reports[slug].sources:
+            rules = self.site.reports.get(slug)
+            for source in rules.sources if rules else ():
                 name = need_id(slug, source.id)
                 yield name, f"{source.id} ({slug})", "source", docname, anchor(source.id), 2
 

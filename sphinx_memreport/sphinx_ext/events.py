@@ -3,7 +3,8 @@
 The only place that puts the parts together.
 
 ===================  ================================================================
-builder-inited       settings and memreport.toml are read; the parser is listened to
+builder-inited       settings, memreport.toml and the lock, where it is asked for, are read;
+                     the parser is listened to
 env-get-outdated     documents that now belong to another report are read again
 source-read          the facts of a document begin
 (reading)            directives and transforms note records, evidence, references
@@ -22,7 +23,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sphinx_memreport.config import Ownership, Report
+from sphinx_memreport.config import InvalidConfig, Ownership
 from sphinx_memreport.core.checks import check_site
 from sphinx_memreport.core.ids import annotation_need_id, need_id
 from sphinx_memreport.core.models import Status
@@ -31,11 +32,16 @@ from sphinx_memreport.core.site import Site
 from sphinx_memreport.sphinx_ext.directives import OWN_DIRECTIVES
 from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT
 from sphinx_memreport.sphinx_ext.domain import MemDomain, mem_domain
-from sphinx_memreport.sphinx_ext.export import write_data
+from sphinx_memreport.sphinx_ext.export import export_of, write_data
 from sphinx_memreport.sphinx_ext.intersphinx import ids_of_other_sites
 from sphinx_memreport.sphinx_ext.logging import ParserMessages, say, say_where_codes_are_explained
 from sphinx_memreport.sphinx_ext.needs import Link, pages_showing_needs, update_needs
-from sphinx_memreport.sphinx_ext.options import settings_of, site_config_of
+from sphinx_memreport.sphinx_ext.offline import lock_of, say_state_of_lock
+from sphinx_memreport.sphinx_ext.options import (
+    say_when_nothing_is_checked,
+    settings_of,
+    site_config_of,
+)
 from sphinx_memreport.sphinx_ext.pages import collect_source_pages
 from sphinx_memreport.sphinx_ext.previews import add_previews
 from sphinx_memreport.sphinx_ext.shown import digest
@@ -65,12 +71,21 @@ class BuildEvents:
     def _start(self, app: Sphinx) -> None:
         domain = mem_domain(app.env)
         domain.app = app
-        self._settings = settings_of(app.config)
-        domain.config = site_config_of(app, self._settings)
+        domain.own_directives = OWN_DIRECTIVES
+        try:
+            self._settings = settings_of(app.config)
+            domain.config = site_config_of(app, self._settings)
+            self._lock = lock_of(self._settings, domain.config)
+        except InvalidConfig as refused:
+            for problem in refused.problems:
+                say(problem)
+            # any other exception would have Sphinx print a traceback of ours
+            raise SystemExit(2) from refused
+        say_when_nothing_is_checked(domain.config)
         domain.ownership = Ownership(domain.config, Path(app.srcdir))
         domain.problems = []
         domain.site = Site(domain.registry, rules_of(domain.config), {})
-        self._stop_listening = ParserMessages(app, OWN_DIRECTIVES).install()
+        self._stop_listening = ParserMessages(app).install()
 
     def _outdated(
         self,
@@ -84,7 +99,7 @@ class BuildEvents:
         return [
             facts.docname
             for facts in domain.registry
-            if facts.reading_key != _reading_key(domain.report_of(facts.docname))
+            if facts.reading_key != _reading_key(domain, facts.docname)
         ]
 
     def _begin_document(self, app: Sphinx, docname: str, content: list[str]) -> None:
@@ -92,7 +107,7 @@ class BuildEvents:
         facts = domain.facts(docname)
         report = domain.report_of(docname)
         facts.report = report.slug if report else None
-        facts.reading_key = _reading_key(report)
+        facts.reading_key = _reading_key(domain, docname)
         app.env.temp_data[SOURCE_TEXT] = content[0]
 
     def _verify(self, _app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
@@ -101,7 +116,7 @@ class BuildEvents:
         titles = {name: title.astext() for name, title in env.titles.items()}
         whole_files = self._settings.source_pages == "full"
         asked = Site(domain.registry, rules, titles).requests(whole_files=whole_files)
-        verdicts, keep = verify(domain.config, asked, domain.answers)
+        verdicts, keep = verify(domain.config, asked, domain.answers, self._lock)
         domain.data["answers"] = keep
         elsewhere = ids_of_other_sites(env)
         domain.site = Site(domain.registry, rules, titles, verdicts, elsewhere)
@@ -129,14 +144,21 @@ class BuildEvents:
             say(problem)
         if problems:
             say_where_codes_are_explained(problems)
-        written = write_data(app, self._settings)
+        export = export_of(app)
+        if self._settings.offline:
+            say_state_of_lock(mem_domain(app.env), self._lock, export)
+        written = write_data(app, self._settings, export)
         if not written or any(problem.severity is Severity.ERROR for problem in problems):
             app.statuscode = 1
 
 
-def _reading_key(report: Report | None) -> str:
-    """What the reading of a document depends on besides its text."""
-    return report.slug if report else ""
+def _reading_key(domain: MemDomain, docname: str) -> str:
+    """What the reading of a document depends on besides its text and ``conf.py``.
+
+    The names of all reports: ``other:MEM-OBJ-note`` is a reference if there is a report ``other``.
+    """
+    report = domain.report_of(docname)
+    return " ".join([report.slug if report else "", *sorted(domain.config.reports)])
 
 
 def need_updates(

@@ -12,6 +12,7 @@ from sphinx_memreport import __version__
 from sphinx_memreport.config import CaptureSource, GitSource, Report, Settings, SiteConfig
 from sphinx_memreport.core.export import (
     EXPORT_NAME,
+    Export,
     LayerEntry,
     ReportEntry,
     SourceEntry,
@@ -34,20 +35,24 @@ if TYPE_CHECKING:
     from sphinx.config import Config
 
 
-def write_data(app: Sphinx, settings: Settings) -> bool:
+def export_of(app: Sphinx) -> Export:
+    """What the site says, as data."""
+    domain = mem_domain(app.env)
+    return export_site(
+        domain.site,
+        [_report_entry(report) for report in domain.config.reports.values()],
+        list(_source_entries(domain.config)),
+        list(_entries(app, domain.config, domain.problems)),
+        _page_addresses(app),
+    )
+
+
+def write_data(app: Sphinx, settings: Settings, export: Export) -> bool:
     """Write the export and the problem files that ``memreport_report`` asks for.
 
     :return: whether all of them could be written; what could not be is said.
     """
-    domain = mem_domain(app.env)
-    entries = sorted(_entries(app, domain.config, domain.problems), key=ProblemEntry.sort_key)
-    export = export_site(
-        domain.site,
-        [_report_entry(report) for report in domain.config.reports.values()],
-        list(_source_entries(domain.config)),
-        entries,
-        _page_addresses(app),
-    )
+    entries = export.problems
     wanted = settings.report
     files = [("the export", EXPORT_NAME, export.to_bytes())]
     if wanted.json_path is not None:

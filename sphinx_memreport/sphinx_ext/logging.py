@@ -20,7 +20,6 @@ from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
 
     from sphinx_memreport.sphinx_ext.domain import MemDomain
 
@@ -65,7 +64,12 @@ _UNKNOWN_DIRECTIVE = re.compile(r"Unknown directive type:? [\"'](?P<name>[^\"']*
 _UNKNOWN_ROLE = re.compile(r"Unknown interpreted text role [\"'](?P<name>[^\"']*)[\"']")
 _REST_FAILURE = re.compile(r'Error in "(?P<name>[^"]+)" directive:\s*(?P<why>[^\n]*)', re.DOTALL)
 _MYST_FAILURE = re.compile(r"Directive '(?P<name>[^']+)':? (?P<why>[^\n]*)")
-_MYST_OPTION = re.compile(r"'(?P<name>[^']+)': ")
+_MYST_OPTION = re.compile(
+    r"'(?P<name>[^']+)': (?=Unknown option|Invalid option|Directive options|Has content)"
+)
+_MYST_TYPE = re.compile(r" \[myst\.\w+\]$")
+# nothing is lost by these
+_HARMLESS = re.compile(r"is not recommended")
 
 _REST_RECORD = re.compile(r"\s*\.\. (?P<directive>mem\w+)::\s+(?P<id>[^\s—–]+)")
 
@@ -81,10 +85,9 @@ class ParserMessages(std_logging.Filter):
     document that is being read, and withholds it, so that one mistake is said once.
     """
 
-    def __init__(self, app: Sphinx, own_directives: frozenset[str]) -> None:
+    def __init__(self, app: Sphinx) -> None:
         super().__init__()
         self._app = weakref.ref(app)
-        self._own = own_directives
 
     def install(self) -> Callable[[], None]:
         """Start listening; returns what stops it."""
@@ -106,29 +109,40 @@ class ParserMessages(std_logging.Filter):
         domain = cast("MemDomain", app.env.get_domain("mem"))
         if domain.report_of(docname) is None:
             return True
-        found = self._problem(record.getMessage())
-        if found is None:
-            return True
-        code, message, fix = found
-        if code is not None:
-            domain.note(code, _line(record), message, docname=docname, fix=fix)
-        if code is Code.SWALLOWED_TEXT:
-            _declare_anyway(domain, app.env, docname, _line(record))
-        return False
+        return not note_parser_message(domain, docname, record.getMessage(), _line(record))
 
-    def _problem(self, message: str) -> tuple[Code | None, str, str] | None:
-        if match := _UNKNOWN_DIRECTIVE.search(message):
-            return _unknown("directive", match["name"], _known_directives(self._own))
-        if match := _UNKNOWN_ROLE.search(message):
-            return _unknown("role", match["name"], _known_roles())
-        match = _REST_FAILURE.search(message) or _MYST_FAILURE.match(message)
-        if match and match["name"] in self._own:
-            text = f"{match['name']}: {match['why'].strip()}"
-            return Code.SWALLOWED_TEXT, text, "mend the directive: nothing of it was read"
-        match = _MYST_OPTION.match(message)
-        if match and match["name"] in self._own:
-            return None, "", ""  # the directive itself says what was lost
+
+def note_parser_message(domain: MemDomain, docname: str, message: str, line: int) -> bool:
+    """Note what a parser says it could not read; False when it says something else.
+
+    Said twice, by a logger and by a node in the document, it is noted once.
+    """
+    found = _problem(message, domain.own_directives)
+    if found is None:
+        return False
+    code, text, fix = found
+    is_new = code is not None and domain.note_once(code, line, text, docname=docname, fix=fix)
+    if is_new and code is Code.SWALLOWED_TEXT:
+        _declare_anyway(domain, docname, line)
+    return True
+
+
+def _problem(message: str, own: frozenset[str]) -> tuple[Code | None, str, str] | None:
+    if match := _UNKNOWN_DIRECTIVE.search(message):
+        return _unknown("directive", match["name"], _known_directives(own))
+    if match := _UNKNOWN_ROLE.search(message):
+        return _unknown("role", match["name"], _known_roles())
+    match = _REST_FAILURE.search(message) or _MYST_FAILURE.match(message)
+    if match:
+        text = f"{match['name']}: {match['why'].strip()}"
+        return Code.SWALLOWED_TEXT, text, "mend the directive: nothing of it was read"
+    match = _MYST_OPTION.match(message)
+    if match is None or _HARMLESS.search(message):
         return None
+    if match["name"] in own:
+        return None, "", ""  # the directive itself says what was lost
+    text = _MYST_TYPE.sub("", message)
+    return Code.SWALLOWED_TEXT, text, "put a blank line before a body that begins with ':'"
 
 
 def _unknown(what: str, name: str, known: list[str]) -> tuple[Code, str, str]:
@@ -137,9 +151,9 @@ def _unknown(what: str, name: str, known: list[str]) -> tuple[Code, str, str]:
     return Code.UNKNOWN_DIRECTIVE, f"nothing defines the {what} '{name}'", fix
 
 
-def _declare_anyway(domain: MemDomain, env: BuildEnvironment, docname: str, line: int) -> None:
+def _declare_anyway(domain: MemDomain, docname: str, line: int) -> None:
     """Count the record of a broken reST directive as declared: one mistake, one problem."""
-    lines = str(env.temp_data.get(SOURCE_TEXT, "")).split("\n")
+    lines = str(domain.env.temp_data.get(SOURCE_TEXT, "")).split("\n")
     match = _REST_RECORD.match(lines[line - 1]) if line <= len(lines) else None
     kinds = {type.directive: type.kind for type in RECORD_TYPES}
     facts = domain.facts(docname)

@@ -45,6 +45,10 @@ class evidence_overview(nodes.General, nodes.Element):  # noqa: N801
     """What stands behind the records that view ``number`` of the document asks for."""
 
 
+class report_overview(nodes.General, nodes.Element):  # noqa: N801
+    """The reports that view ``number`` of the document asks for, at a glance."""
+
+
 class profile_comparison(nodes.General, nodes.Element):  # noqa: N801
     """The profiles that view ``number`` of the document asks for, side by side."""
 
@@ -66,6 +70,7 @@ PLACEHOLDERS: tuple[type[nodes.Element], ...] = (
     source_register,
     record_list,
     evidence_overview,
+    report_overview,
     profile_comparison,
     record_graph,
     path_reference,

@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sphinx.errors import ConfigError
+from sphinx.util import logging
 
 from sphinx_memreport.config import InvalidConfig, Settings, SiteConfig, check_settings, load_config
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
+
+logger = logging.getLogger(__name__)
 
 # What has to be read or written again when a setting changes; problems are always said anew.
 _REBUILD: dict[str, Literal["", "html", "env"]] = {"autolink": "env", "source_pages": "html"}
@@ -34,26 +36,36 @@ def setup_options(app: Sphinx) -> None:
 def settings_of(config: Config) -> Settings:
     """The settings, validated.
 
-    :raises ConfigError: with everything that is wrong, so that the build ends with status 2.
+    :raises InvalidConfig: with everything that is wrong.
     """
     values = {name: getattr(config, f"memreport_{name}") for name in Settings.model_fields}
     problems = check_settings(values)
     if problems:
-        raise ConfigError(str(InvalidConfig(problems)))
+        raise InvalidConfig(problems)
     return Settings.model_validate(values)
+
+
+def say_when_nothing_is_checked(config: SiteConfig) -> None:
+    """Warn of a site without reports: a misnamed file would turn all checks off in silence."""
+    if not config.reports:
+        what = "declares no report" if config.files else "does not exist"
+        logger.warning(
+            "%s %s: no document is checked",
+            config.path,
+            what,
+            type="memreport",
+            subtype="no-report",
+        )
 
 
 def site_config_of(app: Sphinx, settings: Settings) -> SiteConfig:
     """The configuration file, validated; without reports when there is no file of that name.
 
-    :raises ConfigError: with everything that is wrong, or when ``memreport_config`` names a file
+    :raises InvalidConfig: with everything that is wrong, or when ``memreport_config`` names a file
         that does not exist.
     """
     path = Path(app.confdir) / settings.config
     named = settings.config != Settings.model_fields["config"].get_default()
     if not named and not path.exists():
         return SiteConfig(path=path)
-    try:
-        return load_config(path)
-    except InvalidConfig as error:
-        raise ConfigError(error.report()) from None
+    return load_config(path)

@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -19,7 +20,7 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 
 from sphinx_memreport import __version__
 from sphinx_memreport.config import GitSource
-from sphinx_memreport.core.models import Evidence, LineRange, Resolution, Status
+from sphinx_memreport.core.models import Evidence, LineRange, Resolution
 from sphinx_memreport.core.site import TargetKind
 from sphinx_memreport.permalinks import permalink
 from sphinx_memreport.sphinx_ext.passages import (
@@ -28,6 +29,7 @@ from sphinx_memreport.sphinx_ext.passages import (
     visible_name,
     visible_text,
 )
+from sphinx_memreport.sphinx_ext.words import _, capitalized, line_numbers
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -39,6 +41,7 @@ _FOLDER = "_memreport"
 #: Builders that write pages which belong to no document.
 _BUILDERS = ("html", "dirhtml")
 _NAME_LIMIT = 80
+_MARK = '<section class="memreport-source-page"'
 #: Characters of a file that a page shows whole.
 _WHOLE_LIMIT = 1_000_000
 
@@ -82,13 +85,29 @@ class Passage(NamedTuple):
 
 def collect_source_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Pages for ``html-collect-pages``: one for each quoted file."""
-    if not has_source_pages(app):
+    if not isinstance(app.builder, StandaloneHTMLBuilder) or app.builder.name not in _BUILDERS:
         return
     domain = cast("MemDomain", app.env.get_domain("mem"))
-    for (report, source_id, path), passages in sorted(_quoted_files(domain).items()):
-        page = _SourcePage(app, domain, report, source_id, path, passages)
+    wanted = has_source_pages(app)
+    pages = [
+        _SourcePage(app, domain, *key, passages)
+        for key, passages in sorted(_quoted_files(domain).items())
+        if wanted
+    ]
+    _remove_others(app.builder, {page.name for page in pages})
+    for page in pages:
         if not page.is_written():
             yield page.name, {"title": escape(page.title), "body": page.body()}, "page.html"
+
+
+def _remove_others(builder: StandaloneHTMLBuilder, names: set[str]) -> None:
+    """Remove pages of files that are no longer quoted; only what bears our mark."""
+    keep = {Path(builder.get_outfilename(name)) for name in names}
+    for path in Path(builder.outdir, _FOLDER).rglob(f"*{builder.out_suffix}"):
+        if path not in keep and path.is_file() and not path.is_symlink():
+            with suppress(OSError, UnicodeError):
+                if _MARK in path.read_text(encoding="utf-8"):
+                    path.unlink()
 
 
 def _quoted_files(domain: MemDomain) -> dict[tuple[str, str, str], list[Passage]]:
@@ -96,7 +115,8 @@ def _quoted_files(domain: MemDomain) -> dict[tuple[str, str, str], list[Passage]
     for evidence in domain.site.evidence():
         resolution = domain.site.resolution(evidence)
         source = domain.site.source_of(evidence)
-        if resolution.status is Status.VERIFIED and resolution.lines and source:
+        # what a lock vouches for has no excerpt: its file is not here
+        if resolution.excerpt and resolution.lines and source:
             key = evidence.report, source.id, evidence.path or ""
             quoted[key].append(Passage(evidence, resolution, resolution.lines))
     return quoted
@@ -176,24 +196,28 @@ class _SourcePage:
         ]
         for run in self._runs():
             blocks += self._run(run, quoted)
-        opening = f'<section class="memreport-source-page" data-digest="{self._digest()}">'
+        opening = f'{_MARK} data-digest="{self._digest()}">'
         return f"{opening}{''.join(blocks)}</section>"
 
     def _about(self) -> str:
-        what = "The whole file" if self.whole is not None else "Excerpts of the file"
+        about = _("Excerpts of the file that the report on {report} quotes as {source}, {pin}.")
+        if self.whole is not None:
+            about = _("The whole file that the report on {report} quotes as {source}, {pin}.")
         source = escape(self.source_id)
         target = self.site.target(self.report.slug, self.source_id)
         if target.docname is not None:
             source = self._link(target.docname, target.anchor, self.source_id)
         report = escape(self.report.system)
-        return f"{what} that the report on {report} quotes as {source}, {self._original()}."
+        return about.format(report=report, source=source, pin=self._original())
 
     def _original(self) -> str:
         source = self.report.sources[self.source_id]
         if not isinstance(source, GitSource):
-            return f"a frozen copy of {_web_link(source.identity, escape(source.identity))}"
+            original = _web_link(source.identity, escape(source.identity))
+            return _("a frozen copy of {original}").format(original=original)
         url = permalink(source.repository, source.commit, self.path, None, source.permalink)
-        return f"at commit {_web_link(url or '', f'<code>{source.commit[:10]}</code>')}"
+        commit = _web_link(url or "", f"<code>{source.commit[:10]}</code>")
+        return _("at commit {commit}").format(commit=commit)
 
     # --- lines ----------------------------------------------------------------------------
 
@@ -251,16 +275,20 @@ class _SourcePage:
         items: dict[str, dict[str, None]] = defaultdict(dict)
         for each in self.passages:
             if each.lines.start == start:
-                unit = "Line" if each.lines.start == each.lines.end else "Lines"
-                items[f"{unit} {each.lines}"].update(dict.fromkeys(self._citing(each.evidence)))
-        rows = (f"<li>{lines}, quoted by {', '.join(who)}</li>" for lines, who in items.items())
+                lines = capitalized(line_numbers(each.lines))
+                items[lines].update(dict.fromkeys(self._citing(each.evidence)))
+        said = _("{lines}, quoted by {records}")
+        rows = (
+            f"<li>{said.format(lines=lines, records=', '.join(who))}</li>"
+            for lines, who in items.items()
+        )
         return f'<ul class="memreport-cited-at">{"".join(rows)}</ul>'
 
     def _citing(self, evidence: Evidence) -> Iterator[str]:
         own = evidence.record if evidence.annotation is None else None
         backed = [*([own] if own else []), *evidence.supports]
         if evidence.annotation:
-            label = f"annotation on {evidence.record}"
+            label = _("annotation on {record}").format(record=evidence.record)
             yield self._link(evidence.docname, evidence.annotation, label)
         for record_id in dict.fromkeys(backed):
             target = self.site.target(evidence.report, record_id)

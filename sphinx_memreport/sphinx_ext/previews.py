@@ -1,4 +1,5 @@
-"""What a page shows of a record when a reader points at a reference to it.
+"""What a page holds for its script: records in short, for when a reader points at a reference to
+one, and the words of the script where they are not English.
 
 The data stands in the page itself: a page that is opened from a disk may not fetch any.
 """
@@ -9,10 +10,14 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from sphinx_memreport.core.models import Record, Supplied
+from sphinx_memreport.core.graph import record_graph
+from sphinx_memreport.core.models import Record, View
+from sphinx_memreport.core.overview import overviews
 from sphinx_memreport.core.registry import DocumentFacts
 from sphinx_memreport.core.site import Key, Site
+from sphinx_memreport.core.views import chosen_records, compared_reports, standing_rows
 from sphinx_memreport.core.vocabulary import TYPE_OF_KIND, OptionType
+from sphinx_memreport.sphinx_ext.words import origin, script_words, superseded_by, term
 
 if TYPE_CHECKING:
     from docutils import nodes
@@ -46,6 +51,8 @@ def previews(site: Site, facts: DocumentFacts) -> list[Preview]:
 def _linked(site: Site, facts: DocumentFacts) -> Iterator[Key]:
     for reference in facts.references:
         yield reference.report, reference.target
+    for view in facts.views:
+        yield from _shown_by(site, view)
     for declared in facts.declared_keys():
         for part in site.parts.get(declared, []):
             yield part.report, part.id
@@ -54,6 +61,27 @@ def _linked(site: Site, facts: DocumentFacts) -> Iterator[Key]:
         for citation in site.cited_by(*declared):
             if citation.record:
                 yield site.report_of(citation.docname) or declared[0], citation.record
+
+
+def _shown_by(site: Site, view: View) -> Iterator[Key]:
+    """The records that a view shows."""
+    match view.directive:
+        case "memrecords":
+            yield from ((record.report, record.id) for record in chosen_records(site, view))
+        case "memevidence":
+            for row in standing_rows(site, view):
+                for record_id in (row.record.id, *row.shared_with):
+                    yield row.record.report, record_id
+        case "memcomparison":
+            for compared in compared_reports(site, view):
+                for axis in compared.axes:
+                    for finding in axis.findings:
+                        yield from ((compared.report, each) for each in finding.records)
+        case "memgraph":
+            yield from (node.key for node in record_graph(site, view).nodes)
+        case "memoverview":
+            for overview in overviews(site, view, ()):
+                yield from ((each.report, each.id) for each in overview.uncovered or ())
 
 
 def _preview(site: Site, report: str, record_id: str) -> Preview | None:
@@ -65,21 +93,21 @@ def _preview(site: Site, report: str, record_id: str) -> Preview | None:
     if record is not None:
         badges, text = _badges_of(record), _summary(site, record)
     elif entry is not None:
-        badges, text = (_origin(entry),), ""
+        badges, text = (origin(entry),), ""
     else:
         return None
     if target.superseded_by:
-        badges = (*badges, f"superseded by {', '.join(target.superseded_by)}")
+        badges = (*badges, superseded_by(target))
     return Preview(target.docname, target.anchor, target.label, record_id, badges, text)
 
 
 def _badges_of(record: Record) -> tuple[str, ...]:
     type = TYPE_OF_KIND[record.kind]
-    found = [type.title]
+    found = [term(type.title)]
     for option in type.options:
         status = record.field(option.name)
         if option.type is OptionType.STATUS and status:
-            found.append(f"{option.label}: {status}")
+            found.append(f"{term(option.label)}: {term(status)}")
     return tuple(found)
 
 
@@ -87,10 +115,6 @@ def _summary(site: Site, record: Record) -> str:
     facts = site.registry.documents[record.docname]
     text = " ".join(facts.summaries.get(record.id, "").split())
     return text if len(text) <= _TEXT_LIMIT else text[:_TEXT_LIMIT].rsplit(" ", 1)[0] + " …"
-
-
-def _origin(entry: Supplied) -> str:
-    return f"declared in {entry.member}, outside this site" if entry.member else "external"
 
 
 def add_previews(
@@ -105,15 +129,19 @@ def add_previews(
     facts = domain.registry.documents.get(pagename)
     if doctree is None or facts is None or app.builder.name not in _BUILDERS:
         return
+    if words := script_words():
+        _add_data(app, "memreport-words", words)
     data = {}
     for preview in previews(domain.site, facts):
         elsewhere = preview.docname != pagename
         uri = app.builder.get_relative_uri(pagename, preview.docname) if elsewhere else ""
         data[f"{uri}#{preview.anchor}"] = preview[2:]
     if data:
-        app.add_js_file(
-            None, body=script_safe(data), type="application/json", id="memreport-previews"
-        )
+        _add_data(app, "memreport-previews", data)
+
+
+def _add_data(app: Sphinx, name: str, data: object) -> None:
+    app.add_js_file(None, body=script_safe(data), type="application/json", id=name)
 
 
 def script_safe(data: object) -> str:

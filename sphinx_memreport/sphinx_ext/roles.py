@@ -83,10 +83,15 @@ class RawRole(SphinxRole):
 
 
 def line_range(pair: tuple[int, int] | None) -> LineRange | None:
-    """A line range from a node's attribute; None when it is no range at all."""
-    if pair is None or pair[0] < 1:
+    """A line range from a node's attribute; None when there is none.
+
+    :raises ValueError: when it starts at line 0 or behind its own end.
+    """
+    if pair is None:
         return None
-    return LineRange(start=pair[0], end=max(pair))
+    if not 1 <= pair[0] <= pair[1]:
+        raise ValueError(f"L{pair[0]}-L{pair[1]}")
+    return LineRange(start=pair[0], end=pair[1])
 
 
 def setup_roles(app: Sphinx) -> None:

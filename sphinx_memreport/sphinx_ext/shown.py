@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from sphinx_memreport.core.graph import record_graph
 from sphinx_memreport.core.models import View
+from sphinx_memreport.core.overview import overviews
 from sphinx_memreport.core.registry import DocumentFacts
 from sphinx_memreport.core.site import Key, Site
 from sphinx_memreport.core.views import (
@@ -56,6 +57,7 @@ def _shown(domain: MemDomain, facts: DocumentFacts) -> Iterator[object]:
     for evidence in facts.evidence:
         resolution = site.resolution(evidence)
         yield resolution.status, resolution.lines, resolution.passage, resolution.finding
+        yield resolution.locked
         source = site.source_of(evidence)
         if source:
             yield domain.config.reports[evidence.report].sources[source.id]
@@ -74,12 +76,15 @@ def _shown(domain: MemDomain, facts: DocumentFacts) -> Iterator[object]:
         yield domain.config.reports[report].sources[search.source.id]
         yield site.target(report, search.source.id)
     for view in facts.views:
+        if view.directive == "memoverview":
+            yield overviews(site, view, domain.problems)
         yield _SHOWN_BY.get(view.directive, _nothing)(site, view)
         yield [(slug, domain.config.reports[slug].system) for slug in shown_reports(site, view)]
     for slug in {*facts.source_registers, *([facts.report] if facts.member else [])}:
         yield domain.config.reports.get(slug or "")
         yield site.registers.get(slug or "") == facts.docname
         yield sorted(item for item in site.verdicts.unavailable.items() if item[0][0] == slug)
+        yield sorted((key, each.date) for key, each in site.verdicts.locked.items())
 
 
 def _additions(site: Site, declared: Key) -> Iterator[object]:

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from sphinx.locale import get_translation, get_translator
 
+from sphinx_memreport.config import BoundaryKind
 from sphinx_memreport.core.graph import Relation
 from sphinx_memreport.core.ids import MemberName
-from sphinx_memreport.core.models import Layer
+from sphinx_memreport.core.models import Layer, LineRange, Supplied
 from sphinx_memreport.core.profiles import ASSESSMENTS, AXES, BASES, axis_title
+from sphinx_memreport.core.site import Target
 from sphinx_memreport.core.views import Standing
 from sphinx_memreport.core.vocabulary import (
     GUARANTEES,
@@ -33,6 +35,20 @@ if TYPE_CHECKING:
 
 CATALOGUE = "sphinx_memreport"
 LOCALE = Path(__file__).parent.parent / "locale"
+#: What ``memreport.js`` says.
+SCRIPT_WORDS = (
+    "Copy",
+    "Copy the passage",
+    "Copied",
+    "Not copied",
+    "Passage copied",
+    "The passage could not be copied",
+    "Link copied",
+    "Filter",
+    "Value",
+    "all",
+    "{shown} of {all} rows",
+)
 _SLOT = re.compile(r"\{(\w+)\}")
 _TRANSLATED_VALUES = (OptionType.STATUS, OptionType.GUARANTEE)
 
@@ -55,9 +71,7 @@ def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def sentence(
-    template: str, **parts: str | nodes.Node | Sequence[nodes.Node]
-) -> list[nodes.Node]:
+def sentence(template: str, **parts: str | nodes.Node | Sequence[nodes.Node]) -> list[nodes.Node]:
     """A translated sentence with nodes in the places that it names, ``{like} this``."""
     found: list[nodes.Node] = []
     for index, piece in enumerate(_SLOT.split(template)):
@@ -67,6 +81,24 @@ def sentence(
         else:
             found += [part] if isinstance(part, nodes.Node) else part
     return found
+
+
+def origin(entry: Supplied) -> str:
+    """Where a supplied ID is declared."""
+    if not entry.member:
+        return _("external")
+    return _("declared in {member}, outside this site").format(member=term(entry.member))
+
+
+def superseded_by(target: Target) -> str:
+    """What supersedes a record."""
+    return _("superseded by {records}").format(records=", ".join(target.superseded_by))
+
+
+def line_numbers(lines: LineRange) -> str:
+    """A range of lines in words."""
+    unit = _("line {lines}") if lines.start == lines.end else _("lines {lines}")
+    return unit.format(lines=lines)
 
 
 def listed(items: Sequence[nodes.Node]) -> list[nodes.Node]:
@@ -94,8 +126,17 @@ def terms() -> Iterator[str]:
         yield type.plural
         yield from (option.label for option in type.options)
     yield from map(axis_title, AXES)
-    words = (STATUSES, GUARANTEES, ASSESSMENTS, BASES, Layer, MemberName, Relation, Standing)
-    yield from map(str, chain.from_iterable(words))
+    yield from ("Supplied record", "Source")  # objects of the domain that are no records
+    yield from SCRIPT_WORDS
+    lists = (STATUSES, GUARANTEES, ASSESSMENTS, BASES)
+    enumerations = (Layer, MemberName, BoundaryKind, Relation, Standing)
+    yield from map(str, chain(*lists, *enumerations))
+
+
+def script_words() -> dict[str, str]:
+    """The words of ``memreport.js``, English to translated; empty where they are the same."""
+    words = {word: term(word) for word in SCRIPT_WORDS}
+    return {word: shown for word, shown in words.items() if word != shown}
 
 
 def setup_words(app: Sphinx) -> None:

@@ -332,3 +332,22 @@ def test_links_to_records_become_references_and_other_files_stay_text() -> None:
     assert inert.inline("[a](runtime.md#rt-rte-answer)") == "{mem}`a <RT-RTE-answer>`"
     assert inert.inline("[RT-RTE-answer](#rt-rte-answer)") == "{mem}`RT-RTE-answer`"
     assert inert.inline("[a](runtime.md) [b](../x.md)") == "[a](runtime.md) [b\\](../x.md)"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("{ref}`x` and `{ref}`", "\\{ref}`x` and `{ref}`"),
+        ("<b>x</b> < 3", "\\<b>x\\</b> < 3"),
+        ("![i](x.png)", "\\![i\\](x.png)"),
+        ("% x", "\\% x"),
+        ("(target)=", "\\(target)="),
+        (":::{note}\nx\n:::", "\\:::{note}\nx\n\\:::"),
+        ("- ```{note}\n  x\n  ```", "- ```text {note}\n  x\n  ```"),
+        ("```{note}\nx\n```", "```text {note}\nx\n```"),
+        ("<div>\n</div>", "```text\n<div>\n</div>\n```"),
+        ("[r]: /etc/passwd", "```text\n[r]: /etc/passwd\n```"),
+    ],
+)
+def test_what_is_active_is_escaped_where_it_stands(text: str, written: str) -> None:
+    assert Inert().block(text) == written

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from sphinx_memreport.core.checks.place import at_record
 from sphinx_memreport.core.ids import Kind
 from sphinx_memreport.core.models import Annotation, CoverageRow, Evidence, Layer, Record
+from sphinx_memreport.core.overview import uncovered
 from sphinx_memreport.core.problems import Code, Problem
-from sphinx_memreport.core.site import Key, Site
+from sphinx_memreport.core.site import Site
 from sphinx_memreport.core.vocabulary import STATUS_OPTIONS, TYPE_OF_KIND
 
 _SOURCE = re.compile(r"SRC-\w+")
@@ -31,7 +32,8 @@ def coverage_rows(site: Site) -> Iterator[Problem]:
     """Rows that say neither what was found nor what was not, and sources without a path."""
     for facts in site.registry:
         for row in facts.coverage:
-            if not row.records and not row.unresolved:
+            is_broken = row.line in facts.broken_rows
+            if not row.records and not row.unresolved and not is_broken:
                 yield _at_row(
                     row,
                     Code.COVERAGE_GAP,
@@ -169,17 +171,10 @@ def _quoted(names: Sequence[str]) -> str:
 
 def uncovered_records(site: Site) -> Iterator[Problem]:
     """Every component, object and route stands in a row of a coverage table."""
-    covered: set[Key] = {
-        (row.report, record_id)
-        for facts in site.registry
-        for row in facts.coverage
-        for record_id in row.records
-    }
-    for record in _strict_records(site):
-        if record.kind in _EVIDENCED and (record.report, record.id) not in covered:
-            yield at_record(
-                record,
-                Code.UNCOVERED_RECORD,
-                f"no row of a coverage table names {record.id}",
-                "add it to the 'records' of the row in memcoverage that it was found by",
-            )
+    for record in uncovered(site, _strict_records(site)):
+        yield at_record(
+            record,
+            Code.UNCOVERED_RECORD,
+            f"no row of a coverage table names {record.id}",
+            "add it to the 'records' of the row in memcoverage that it was found by",
+        )

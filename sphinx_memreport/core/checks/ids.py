@@ -22,9 +22,13 @@ def declared_ids(site: Site) -> Iterator[Problem]:
             )
             if fault := check_id(record.id, style):
                 yield at_record(record, Code.MALFORMED_ID, f"{record.id}: {fault}")
-            yield from _foreign_prefix(facts, record)
+            else:
+                yield from _foreign_prefix(facts, record)
         for entry in facts.supplied:
-            if fault := check_id(entry.id, IdStyle.ANY):
+            fault = check_id(entry.id, IdStyle.ANY)
+            if entry.id.startswith("SRC-"):
+                fault = "a source cannot be supplied, only records"
+            if fault:
                 yield Problem(
                     code=Code.MALFORMED_ID,
                     message=f"{entry.id}: {fault}",

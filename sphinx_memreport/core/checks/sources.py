@@ -25,11 +25,27 @@ def unavailable_sources(site: Site, config_path: str) -> Iterator[Problem]:
         )
 
 
+def reports_without_documents(site: Site, config_path: str) -> Iterator[Problem]:
+    """A report that owns nothing is checked for nothing: most likely its directory is mistyped."""
+    owned = {facts.report for facts in site.registry}
+    for rules in site.reports.values():
+        if rules.slug not in owned:
+            yield Problem(
+                code=Code.INVALID_CONFIG,
+                message=f"reports.{rules.slug}.directory: expected a directory that holds "
+                f"documents, found '{rules.directory}', which holds none",
+                path=config_path,
+                line=rules.line,
+                report=rules.slug,
+                fix="correct the directory, or remove the report",
+            )
+
+
 def evidence_problems(site: Site) -> Iterator[Problem]:
     for evidence in site.evidence():
-        finding = _unusable(site, evidence)
-        if finding is None and evidence.quote.strip():
-            finding = site.resolution(evidence).finding
+        if not evidence.quote.strip():
+            continue  # said while it was read
+        finding = _unusable(site, evidence) or site.resolution(evidence).finding
         if finding:
             yield at_evidence(finding, evidence)
         for supported in evidence.supports:
@@ -116,7 +132,8 @@ def foreign_commits(site: Site) -> Iterator[Problem]:
     for facts in site.registry:
         for mention in facts.commits:
             rules = site.reports.get(mention.report)
-            pins = {source.commit for source in rules.sources} if rules else set()
+            sources = rules.sources if rules else ()
+            pins = {pin for source in sources for pin in (source.commit, source.sha256)}
             if mention.commit not in pins:
                 yield Problem(
                     code=Code.FOREIGN_COMMIT,

@@ -25,7 +25,7 @@ CONTAINERS = frozenset(record.directive for record in RECORD_TYPES) | {
 OWN_DIRECTIVES = CONTAINERS | frozenset(
     {"evidence", "memmember", "memsupplied"}
     | {"memcoverage", "memprofile", "memsources", "memrecords", "memevidence", "memgraph"}
-    | {"memcomparison"}
+    | {"memcomparison", "memoverview"}
 )
 
 

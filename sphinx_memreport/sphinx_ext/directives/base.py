@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from myst_parser.mocking import MockState
 from sphinx.util.docutils import SphinxDirective
 
 from sphinx_memreport.core.models import Reference, ReferenceOrigin
@@ -107,9 +108,7 @@ class MemDirective(SphinxDirective):
         """The options by name, or None when something of them was lost (which is then noted)."""
         known = self.option_names if names is None else names
         parsed = read_options(self, known, yaml_block=self.yaml_block, prose_body=self.prose_body)
-        faults = parsed.faults
-        if self.argument_hint and not self.argument:
-            faults = [f"{self.name} needs {self.argument_hint} behind its name", *faults]
+        faults = [*self._argument_faults(), *parsed.faults]
         if faults:
             self.note(
                 Code.SWALLOWED_TEXT,
@@ -119,6 +118,16 @@ class MemDirective(SphinxDirective):
             )
             return None
         return parsed.values
+
+    def _argument_faults(self) -> Iterator[str]:
+        # a dash in place of an ID would make a label of everything
+        if self.argument_hint and not self.argument.strip("—–- "):
+            yield f"{self.name} needs {self.argument_hint} behind its name"
+        elif self.argument_hint and "ID" in self.argument_hint and self.argument[0] in "—–-":
+            yield f"{self.name} needs {self.argument_hint} behind its name, before the dash"
+        if "\n" in self.argument:
+            rest = self.argument.split("\n", 1)[1].strip()
+            yield f"'{rest[:60]}' is read as part of the argument: a blank line must stand above it"
 
     def parse_body(
         self, parent: nodes.Element, record: str | None = None, annotation: str | None = None
@@ -147,7 +156,24 @@ class MemDirective(SphinxDirective):
         below = lines[self.lineno].strip(" >\t") if self.lineno < len(lines) else ""
         return int(len(body) == 2 and not body[0] and below.startswith(":::") and below in body[1])
 
+    def document_line(self, line: int) -> int:
+        """The line of the document at which a line of the body, counted from 1, stands."""
+        if isinstance(self.state, MockState):
+            return self.lineno + self.content_offset + line
+        return self.content_offset + line
+
     def parse_prose(self, text: str) -> list[nodes.Node]:
         """Inline text of an option or label as nodes."""
         found, messages = self.parse_inline(text, lineno=self.lineno)
-        return [*found, *messages]
+        return [*inert(found), *messages]
+
+
+def inert(found: list[nodes.Node]) -> list[nodes.Node]:
+    """Inline text without raw HTML: what looks like markup of the output is shown as text.
+
+    Labels and fields go to many places, other sites' too; none of them may carry a script.
+    """
+    holder = nodes.inline("", "", *found)
+    for raw in list(holder.findall(nodes.raw)):
+        raw.replace_self(nodes.Text(raw.astext()))
+    return list(holder.children)

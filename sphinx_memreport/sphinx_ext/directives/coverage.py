@@ -59,6 +59,7 @@ class CoverageDirective(YamlDirective):
 
     def _row(self, table: Table) -> _Row:
         line = table.line
+        problems = len(self.facts.problems)
         self.check_keys(line, table, _KEYS, "a row")
         entry = self.text(line, table, "entry")
         if not entry and isinstance(table.values.get("entry", _NOTHING), Text):
@@ -81,6 +82,8 @@ class CoverageDirective(YamlDirective):
             prevents=self.text(line, table, "prevents"),
             note=self.text(line, table, "note"),
         )
+        if len(self.facts.problems) > problems:
+            self.facts.broken_rows.append(row.line)
         return _Row(row, table)
 
     # --- showing --------------------------------------------------------------------------

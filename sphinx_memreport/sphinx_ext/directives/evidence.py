@@ -43,6 +43,8 @@ class EvidenceDirective(MemDirective):
         values = self.parse_options()
         quote = "\n".join(self.content)
         if values is None:
+            # it counts as evidence all the same: one mistake, one problem
+            self.facts.evidence.append(self._evidence({}, ""))
             return [nodes.literal_block("", quote)]
         evidence = self._evidence(values, quote)
         self._check_text(evidence)
@@ -59,7 +61,15 @@ class EvidenceDirective(MemDirective):
         if name := values.get("name", "").strip():
             block["names"].append(nodes.fully_normalize_name(name))
             self.state.document.note_explicit_target(block, block)
+            self._label(name, block["ids"][0])
         return [block]
+
+    def _label(self, name: str, anchor: str) -> None:
+        """Make the role ``ref`` know the block, by the source and path that it is headed with."""
+        std = self.env.domains.standard_domain
+        place = self.docname, anchor
+        std.labels[nodes.fully_normalize_name(name)] = (*place, self.argument)
+        std.anonlabels[nodes.fully_normalize_name(name)] = place
 
     def _evidence(self, values: Mapping[str, str], quote: str) -> Evidence:
         source, path = self._source_and_path()
@@ -81,7 +91,7 @@ class EvidenceDirective(MemDirective):
         )
 
     def _source_and_path(self) -> tuple[str, str]:
-        first, _, rest = self.argument.partition(" ")
+        first, _, rest = self.argument.replace("\t", " ").partition(" ")
         if SOURCE_ID.fullmatch(first) or first.startswith("SRC-"):
             return first, rest.strip()
         return "", self.argument

@@ -24,7 +24,7 @@ from sphinx_memreport.sphinx_ext.directives.other_site import (
 from sphinx_memreport.sphinx_ext.needs import add_supplied_need
 from sphinx_memreport.sphinx_ext.nodes import member_header, record_relations, record_standing
 from sphinx_memreport.sphinx_ext.render.page import badge
-from sphinx_memreport.sphinx_ext.words import _, term
+from sphinx_memreport.sphinx_ext.words import origin
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -85,7 +85,7 @@ class SuppliedDirective(MemDirective):
         if not self.inside_report():
             return []
         values = self.parse_options() or {}
-        member = values.get("member", "").strip() or None
+        member = self._member(values)
         entries = addnodes.desc(
             "",
             domain="mem",
@@ -95,7 +95,7 @@ class SuppliedDirective(MemDirective):
         )
         for offset, line in enumerate(self.content):
             if line.strip():
-                entries += self._entry(line.strip(), self._line(offset), member)
+                entries += self._entry(line.strip(), self.document_line(offset + 1), member)
         for record, url in self._from_other_site(values):
             entry = Supplied(
                 report=self.facts.report or "",
@@ -121,8 +121,15 @@ class SuppliedDirective(MemDirective):
             self.note(Code.INVALID_VALUE, f"memsupplied: {error.message}", fix=error.fix)
             return records_by_name(values)
 
-    def _line(self, offset: int) -> int:
-        return self.lineno + self.content_offset + 1 + offset
+    def _member(self, values: Mapping[str, str]) -> str | None:
+        member = values.get("member", "").strip()
+        if member and member not in tuple(MemberName):
+            self.note(
+                Code.INVALID_VALUE,
+                f"memsupplied: option 'member' must name one of {', '.join(MemberName)}; "
+                f"found '{member}'",
+            )
+        return member or None
 
     def _entry(self, text: str, line: int, member: str | None) -> list[nodes.Node]:
         match = _ENTRY.fullmatch(text)
@@ -183,13 +190,6 @@ class SuppliedDirective(MemDirective):
             record_relations("", target=entry.id, report=entry.report),
         )
         return [signature, content]
-
-
-def origin(entry: Supplied) -> str:
-    """Where an ID is declared, in words."""
-    if not entry.member:
-        return _("external")
-    return _("declared in {member}, outside this site").format(member=term(entry.member))
 
 
 def setup_members(app: Sphinx) -> None:

@@ -16,7 +16,7 @@ from myst_parser.parsers.directives import is_option_line
 from myst_parser.parsers.options import TokenizeError, options_to_tokens
 
 _OPTION_LINE = re.compile(r"\s*:(?P<name>[A-Za-z][\w-]*):(?:\s|$)")
-_BLOCK_START = re.compile(r"(?:`{3,}|~{3,}|:{3,}|[-*+>|#]|\d+[.)]\s|<)")
+_FENCE = re.compile(r"\s*(?:`{3,}|~{3,}|:{3,})")
 
 
 class AnyOption(dict[str, Any]):
@@ -47,7 +47,8 @@ def read_options(
     """
     if not isinstance(directive.state, MockState):
         values = {name: value or "" for name, value in directive.options.items()}
-        return ParsedOptions(values, _unknown(values, known))
+        lost = _lost_rest([], list(directive.content), known) if prose_body else None
+        return ParsedOptions(values, [*_unknown(values, known), *([lost] if lost else [])])
     # block_text is the opening line, the body as it was, and the closing line
     lines = directive.block_text.split("\n")[1:-2]
     if lines and lines[0].startswith("---"):
@@ -81,11 +82,11 @@ def _lost_rest(block: list[str], rest: list[str], known: Collection[str]) -> str
     """A first paragraph of the body that belongs to the options."""
     if not rest:
         return None
-    if block and rest[0].strip() and not _BLOCK_START.match(rest[0]):
+    if block and rest[0].strip() and not _FENCE.match(rest[0]):
         return f"'{_short(rest[0])}' stands directly below the options: it belongs to no option"
     start = next((n for n, line in enumerate(rest) if line.strip()), len(rest))
     for line in rest[start:]:
-        if not line.strip() or _BLOCK_START.match(line):
+        if not line.strip() or _FENCE.match(line):
             return None
         match = _OPTION_LINE.match(line)
         if match and match["name"] in known:

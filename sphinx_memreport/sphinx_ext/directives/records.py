@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 # an ID, an optional dash, an optional label
 _ARGUMENT = re.compile(
-    r"(?P<id>[^\s—–]+?)(?:\s*(?:—|–|--)\s*|\s+-\s+|\s+|$)(?P<label>.*)", re.DOTALL
+    # a dash before a number is a range, which the checks refuse
+    r"(?P<id>[^\s—–]+?(?:[—–]\d+)?)(?:\s*(?:—|–|--)\s*|\s+-\s+|\s+|$)(?P<label>.*)",
+    re.DOTALL,
 )
 
 
@@ -53,7 +55,7 @@ class RecordDirective(MemDirective):
         record_id, label = (match["id"], " ".join(match["label"].split())) if match else ("", "")
         label_nodes = self.parse_prose(label) if label else []
         plain_label = "".join(node.astext() for node in label_nodes)
-        if not self.inside_report() or not record_id:
+        if not self.inside_report() or not record_id or not match:
             return [self._card(record_id, label_nodes, plain_label, values or {}, None)]
         self._check(record_id, values)
         record = self._record(record_id, plain_label, values or {})
@@ -84,18 +86,19 @@ class RecordDirective(MemDirective):
         self._check_part_of(record_id, values)
 
     def _check_part_of(self, record_id: str, values: Mapping[str, str]) -> None:
-        if "part-of" in values and not self.part_of(values):
+        if values.get("part-of", "").strip() and not self.part_of(values):
             text = values["part-of"].strip()
             self.note(
                 Code.INVALID_VALUE,
-                f"{record_id}: option 'part-of' takes exactly one ID, found '{text}'",
+                f"{record_id}: option 'part-of' takes exactly one record ID, found '{text}'",
                 subject=record_id,
             )
 
     def part_of(self, values: Mapping[str, str]) -> str:
         """The one ID of the option ``part-of``, empty when there is no one ID."""
         text = values.get("part-of", "").strip()
-        return "" if len(text.split()) != 1 or "," in text else text
+        is_one = len(text.split()) == 1 and "," not in text and not text.startswith("SRC-")
+        return text if is_one else ""
 
     def _record(self, record_id: str, label: str, values: Mapping[str, str]) -> Record:
         part_of = self.part_of(values)

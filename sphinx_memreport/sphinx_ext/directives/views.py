@@ -20,6 +20,7 @@ from sphinx_memreport.sphinx_ext.nodes import (
     profile_comparison,
     record_graph,
     record_list,
+    report_overview,
     source_register,
 )
 
@@ -131,6 +132,13 @@ class EvidenceOverviewDirective(ViewDirective):
     placeholder = evidence_overview
 
 
+class OverviewDirective(ViewDirective):
+    """Reports at a glance: records by kind and member, quotes, what is uncovered, problems."""
+
+    option_names = frozenset({"report"})
+    placeholder = report_overview
+
+
 class ComparisonDirective(ViewDirective):
     """The profiles of several reports, systems as rows and axes as columns."""
 
@@ -202,5 +210,6 @@ def setup_views(app: Sphinx) -> None:
     app.add_directive("memsources", SourcesDirective)
     app.add_directive("memrecords", RecordsDirective)
     app.add_directive("memevidence", EvidenceOverviewDirective)
+    app.add_directive("memoverview", OverviewDirective)
     app.add_directive("memcomparison", ComparisonDirective)
     app.add_directive("memgraph", GraphDirective)

@@ -6,14 +6,13 @@ from collections.abc import Collection, Iterator
 from typing import Any, ClassVar, TypeVar
 
 from docutils import nodes
-from myst_parser.mocking import MockState
 
 from sphinx_memreport.core.models import ReferenceOrigin
 from sphinx_memreport.core.nearest import nearest_names
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.vocabulary import split_list
 from sphinx_memreport.core.yaml_body import WORDS, BodyFault, Items, Table, Text, Value, read_body
-from sphinx_memreport.sphinx_ext.directives.base import MemDirective
+from sphinx_memreport.sphinx_ext.directives.base import MemDirective, inert
 from sphinx_memreport.sphinx_ext.roles import record_reference
 
 N = TypeVar("N", bound=nodes.Element)
@@ -43,12 +42,6 @@ class YamlDirective(MemDirective):
         if found is None:
             self.note(Code.MISSING_FIELD, f"{self.name} is empty", fix=f"write {self.body_hint}")
         return found
-
-    def document_line(self, line: int) -> int:
-        """The line of the document at which a line of the body stands."""
-        if isinstance(self.state, MockState):
-            return self.lineno + self.content_offset + line
-        return self.content_offset + line
 
     def note_at(self, line: int, code: Code, message: str, **more: Any) -> None:
         """Note a problem at a line of the body."""
@@ -158,7 +151,7 @@ class YamlDirective(MemDirective):
         """A text of the body as a paragraph: inline markup, IDs in it are noted at their lines."""
         place = self.document_line(line)
         found, messages = self.parse_inline(text, lineno=place)
-        return self.placed(nodes.paragraph("", "", *found, *messages), line)
+        return self.placed(nodes.paragraph("", "", *inert(found), *messages), line)
 
     def placed(self, node: N, line: int) -> N:
         """Say at which line of the body a node stands."""

@@ -28,9 +28,11 @@ _TIMEOUT = 30  # seconds; sixty records take less than one
 _LABEL_WIDTH = 24
 _LABEL_LINES = 3
 _FONT_SIZE = 10
+#: Points across that a page shows without scrolling sideways, more or less.
+_WIDTH = 720
 _HEAD = f"""\
 digraph {{
-graph [bgcolor=transparent, nodesep=0.25, ranksep=0.45, pad=0.1]
+graph [bgcolor=transparent, nodesep=0.25, ranksep=0.45, pad=0.1, pack=12]
 node [shape=box, fontname="Helvetica,Arial,sans-serif", fontsize={_FONT_SIZE}, margin="0.14,0.07"]
 edge [arrowsize=0.7]
 """
@@ -42,6 +44,7 @@ _SHAPES = {
     "ellipse": ("cx", "cy", "rx", "ry"),
 }
 _NUMBERS = re.compile(r"[-+0-9a-zA-Z.,() ]*")
+_POINTS = re.compile(r"(\d+(?:\.\d+)?)pt")
 _NAME = re.compile(r"n(\d+)(?:->n(\d+))?")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _STROKES = {
@@ -60,16 +63,10 @@ def draw(page: Page, graph: Graph, number: int) -> str | None:
     config = page.app.config
     command = [config.graphviz_dot, *config.graphviz_dot_args, "-Tsvg"]
     try:
-        done = subprocess.run(
-            command,
-            input=_dot(graph).encode(),
-            capture_output=True,
-            timeout=_TIMEOUT,
-            check=False,
-        )
-        if done.returncode == 0:
-            return _redrawn(page, graph, number, ElementTree.fromstring(done.stdout))
-        reason = f"it ended with status {done.returncode}"
+        drawn = _laid_out(command, graph)
+        if _width(drawn) > _WIDTH:  # many records on few levels: from left to right, perhaps
+            drawn = min(drawn, _laid_out([*command, "-Grankdir=LR"], graph), key=_width)
+        return _redrawn(page, graph, number, drawn)
     except (OSError, subprocess.TimeoutExpired, ElementTree.ParseError, _NotDrawn) as error:
         reason = str(error)
     logger.info("memgraph: listed, since %s drew nothing: %s", config.graphviz_dot, reason)
@@ -78,6 +75,21 @@ def draw(page: Page, graph: Graph, number: int) -> str | None:
 
 class _NotDrawn(ValueError):
     """What came back is no drawing of the graph."""
+
+
+def _laid_out(command: list[str], graph: Graph) -> ElementTree.Element:
+    done = subprocess.run(
+        command, input=_dot(graph).encode(), capture_output=True, timeout=_TIMEOUT, check=False
+    )
+    if done.returncode:
+        raise _NotDrawn(f"it ended with status {done.returncode}")
+    return ElementTree.fromstring(done.stdout)
+
+
+def _width(root: ElementTree.Element) -> float:
+    """The width of a drawing in points; what is none is as narrow as can be."""
+    match = _POINTS.fullmatch(root.get("width", ""))
+    return float(match[1]) if match else 0.0
 
 
 # --- to Graphviz --------------------------------------------------------------------------

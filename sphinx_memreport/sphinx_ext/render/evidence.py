@@ -15,7 +15,7 @@ from sphinx_memreport.sphinx_ext.passages import (
     shown_passage,
     visible_text,
 )
-from sphinx_memreport.sphinx_ext.render.page import Page, badge
+from sphinx_memreport.sphinx_ext.render.page import Page, badge, dated
 from sphinx_memreport.sphinx_ext.words import _, term
 
 
@@ -40,6 +40,7 @@ def render_evidence(page: Page, node: evidence_block) -> list[nodes.Node]:
             "literal-block-wrapper",
             "memreport-evidence",
             f"memreport-{resolution.status}",
+            *(["memreport-locked"] if resolution.locked else []),
         ],
     )
     block["ids"] = [*node["ids"], evidence_anchor(evidence)]
@@ -57,13 +58,16 @@ def _attribution(page: Page, evidence: Evidence, resolution: Resolution) -> node
     report, lines = evidence.report, resolution.lines
     source_id = page.source_id(evidence)
     parts: list[nodes.Node] = [page.cite_source(report, source_id)]
-    parts += page.file_link(report, source_id, evidence.path, lines)
+    # of a file that is not here, there is nothing to show
+    has_page = resolution.excerpt is not None
+    parts += page.file_link(report, source_id, evidence.path, lines, has_page=has_page)
     host = page.host_link(report, source_id, evidence.path, lines)
     if host is not None:
         parts.append(host)
     if layer := page.site.layer(evidence):
         parts.append(badge(term(layer), "layer"))
-    parts.append(badge(_verdict(resolution.status), resolution.status))
+    verdict = dated(_verdict(resolution.status), resolution.locked)
+    parts.append(badge(verdict, resolution.status))
     caption = nodes.caption("", "", classes=["memreport-attribution"])
     for index, part in enumerate(parts):
         if index:
@@ -79,7 +83,8 @@ def _passage(evidence: Evidence, resolution: Resolution) -> nodes.literal_block:
     # a passage is a fragment: what a lexer finds odd in it is no fault
     block["force"] = True
     block["translatable"] = False
-    if resolution.lines:
+    # an author's own line breaks need not be those of the file
+    if resolution.lines and resolution.passage is not None:
         block["linenos"] = True
         block["highlight_args"] = {"linenostart": resolution.lines.start}
     return block
@@ -114,4 +119,7 @@ def render_path(page: Page, node: path_reference) -> list[nodes.Node]:
     )
     if url is None:
         return [shown]
-    return [nodes.reference("", "", shown, internal=False, refuri=url)]
+    link = nodes.reference("", "", shown, internal=False, refuri=url)
+    if verdict.locked:
+        link["reftitle"] = dated(_("verified"), verdict.locked)
+    return [link]

@@ -53,9 +53,7 @@ def _left_out(graph: Graph) -> Iterator[str]:
         yield _(
             "Shown are the records up to {shown} away; {asked} would reach {total}, "
             "more than can be drawn clearly."
-        ).format(
-            shown=_steps(graph.depth), asked=_steps(graph.asked_depth), total=graph.total
-        )
+        ).format(shown=_steps(graph.depth), asked=_steps(graph.asked_depth), total=graph.total)
     if not graph.drawable:
         yield _(
             "These {records} records with {relations} relations are more than can be drawn "

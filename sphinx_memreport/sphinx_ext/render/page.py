@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
 from docutils import nodes
@@ -16,7 +17,7 @@ from sphinx_memreport.permalinks import permalink
 from sphinx_memreport.sphinx_ext.pages import source_page_uri
 from sphinx_memreport.sphinx_ext.passages import visible_name
 from sphinx_memreport.sphinx_ext.roles import record_reference
-from sphinx_memreport.sphinx_ext.words import _, listed
+from sphinx_memreport.sphinx_ext.words import _, line_numbers, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +87,13 @@ class Page:
         )
 
     def file_link(
-        self, report: str, source_id: str, path: str | None, lines: LineRange | None
+        self,
+        report: str,
+        source_id: str,
+        path: str | None,
+        lines: LineRange | None,
+        *,
+        has_page: bool = True,
     ) -> list[nodes.Node]:
         """Path and lines, linked to the file's page in the site, where there is one."""
         shown: list[nodes.Node] = []
@@ -98,7 +105,7 @@ class Page:
             shown.append(nodes.Text(" "))
         shown.append(nodes.inline("", line_numbers(lines), classes=["memreport-lines"]))
         uri = source_page_uri(self.app, self.docname, report, source_id, path or "")
-        if uri is None:
+        if uri is None or not has_page:
             return shown
         return [
             nodes.reference(
@@ -127,10 +134,11 @@ class Page:
         return web_link(url, shown)
 
 
-def line_numbers(lines: LineRange) -> str:
-    """A range of lines in words."""
-    unit = _("line {lines}") if lines.start == lines.end else _("lines {lines}")
-    return unit.format(lines=lines)
+def dated(verdict: str, locked: date | None) -> str:
+    """A verdict, with the date of the lock where that vouches for it."""
+    if locked is None:
+        return verdict
+    return _("{verdict}, locked on {date}").format(verdict=verdict, date=locked.isoformat())
 
 
 def is_web(text: str) -> bool:

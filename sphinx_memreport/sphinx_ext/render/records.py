@@ -69,9 +69,9 @@ def _statuses(row: RecordRow) -> Cell:
     for name, status in row.statuses:
         if shown:
             shown.append(nodes.Text(" "))
-        said = f"{term(name.capitalize())}: {term(status)}"
-        shown.append(badge(said, status.replace(" ", "-")))
-        shown[-1]["classes"].append(CHOICE)
+        said = badge(f"{term(name.capitalize())}: {term(status)}", status.replace(" ", "-"))
+        said["classes"].append(CHOICE)
+        shown.append(said)
     return shown
 
 
@@ -110,9 +110,7 @@ def render_evidence_overview(page: Page, node: evidence_overview) -> list[nodes.
 
 def _counts(rows: Sequence[StandingRow]) -> nodes.paragraph:
     standings = [row.standing for row in rows]
-    counts = [
-        f"{term(each)}: {standings.count(each)}" for each in Standing if each in standings
-    ]
+    counts = [f"{term(each)}: {standings.count(each)}" for each in Standing if each in standings]
     total = counted("{number} record", "{number} records", len(rows))
     return nodes.paragraph("", f"{total}. {capitalized('; '.join(counts))}.")
 

@@ -26,7 +26,9 @@ def render_relations(page: Page, node: record_relations) -> list[nodes.Node]:
         fields += field(_("Supersedes"), [_cite(page, report, each) for each in predecessors])
     parts = site.parts.get((report, target), [])
     if parts:
-        fields += field(_("Parts"), [page.cite_record(report, part.id, part.label) for part in parts])
+        fields += field(
+            _("Parts"), [page.cite_record(report, part.id, part.label) for part in parts]
+        )
     citations = site.cited_by(report, target)
     if citations:
         fields += field(_("Cited by"), [page.citation(each) for each in citations])

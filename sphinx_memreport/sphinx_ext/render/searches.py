@@ -9,8 +9,8 @@ from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.search import PlannedSearch, search_findings, visible
 from sphinx_memreport.sphinx_ext.nodes import search_report
 from sphinx_memreport.sphinx_ext.render.evidence import render_finding
-from sphinx_memreport.sphinx_ext.render.page import Page, badge, line_numbers
-from sphinx_memreport.sphinx_ext.words import _, counted, listed, sentence
+from sphinx_memreport.sphinx_ext.render.page import Page, badge, dated
+from sphinx_memreport.sphinx_ext.words import _, counted, line_numbers, listed, sentence
 
 
 def render_search(page: Page, node: search_report) -> list[nodes.Node]:
@@ -30,6 +30,7 @@ def _box(
     verdict, css_class = _verdict(search, result)
     box = nodes.container("", classes=["memreport-search", f"memreport-search-{css_class}"])
     line = nodes.paragraph("", "", *_said(page, report, search, result))
+    verdict = dated(verdict, result.locked if result else None)
     line += [nodes.Text(" "), badge(verdict, css_class)]
     box += line
     if result is None:

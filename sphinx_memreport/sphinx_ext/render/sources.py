@@ -8,10 +8,11 @@ from docutils import nodes
 
 from sphinx_memreport.config import GitSource
 from sphinx_memreport.core.ids import anchor
+from sphinx_memreport.core.lock import LOCK_NAME
 from sphinx_memreport.core.models import Status
 from sphinx_memreport.permalinks import commit_url, repository_url
 from sphinx_memreport.sphinx_ext.nodes import member_header, source_register
-from sphinx_memreport.sphinx_ext.render.page import Page, Source, field, is_web, web_link
+from sphinx_memreport.sphinx_ext.render.page import Page, Source, dated, field, is_web, web_link
 from sphinx_memreport.sphinx_ext.words import _, capitalized, sentence, term
 
 
@@ -41,12 +42,14 @@ def render_header(page: Page, node: member_header) -> list[nodes.Node]:
 
 
 def _count(page: Page) -> str:
-    states = [page.site.resolution(each).status for each in page.facts.evidence]
+    verdicts = [page.site.resolution(each) for each in page.facts.evidence]
+    states = [verdict.status for verdict in verdicts]
     if not states:
         return _("none on this page")
-    return _("{verified} of {quotes} on this page verified").format(
+    counts = _("{verified} of {quotes} on this page verified").format(
         verified=states.count(Status.VERIFIED), quotes=len(states)
     )
+    return dated(counts, next((each.locked for each in verdicts if each.locked), None))
 
 
 def _pin(page: Page, slug: str, source_id: str, source: Source, *, target: bool) -> nodes.Node:
@@ -106,3 +109,6 @@ def _described(page: Page, slug: str, source_id: str, source: Source) -> Iterabl
     finding = page.site.verdicts.unavailable.get((slug, source_id))
     if finding:
         yield _("Unavailable"), f"{finding.message} [{finding.code}]"
+    stand_in = page.site.verdicts.locked.get((slug, source_id))
+    if stand_in:
+        yield _("Unavailable"), dated(LOCK_NAME, stand_in.date)

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from docutils import nodes
 
-
 #: The CSS class of what a reader may choose rows by; without it in a cell, it is the whole cell.
 CHOICE = "memreport-choice"
 
@@ -33,10 +32,10 @@ def scrolling_table(
     """
     group = nodes.tgroup("", cols=len(columns))
     group += [nodes.colspec("", colwidth=column.width) for column in columns]
-    heading = _row([[nodes.Text(column.title)] for column in columns])
-    for column, entry in zip(columns, heading.children, strict=True):
+    heading = [_entry([nodes.Text(column.title)]) for column in columns]
+    for column, entry in zip(columns, heading, strict=True):
         entry["classes"] += [CHOICE] if column.choice else []
-    group += nodes.thead("", heading)
+    group += nodes.thead("", nodes.row("", *heading))
     group += nodes.tbody("", *(_row(cells) for cells in rows))
     table = nodes.table("", group, classes=[f"memreport-{name}"])
     return nodes.container("", table, classes=["memreport-scroll"])

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sphinx_memreport.sphinx_ext.transforms.fill import FillPlaceholders
+from sphinx_memreport.sphinx_ext.transforms.losses import NoteLosses
 from sphinx_memreport.sphinx_ext.transforms.mentions import NoteMentions
-from sphinx_memreport.sphinx_ext.transforms.open_fences import NoteOpenFences
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -15,6 +15,6 @@ if TYPE_CHECKING:
 
 def setup_transforms(app: Sphinx) -> None:
     """Register the transforms."""
-    app.add_transform(NoteOpenFences)
+    app.add_transform(NoteLosses)
     app.add_transform(NoteMentions)
     app.add_post_transform(FillPlaceholders)

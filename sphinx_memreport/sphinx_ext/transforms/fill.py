@@ -20,11 +20,13 @@ from sphinx_memreport.sphinx_ext.nodes import (
     record_list,
     record_relations,
     record_standing,
+    report_overview,
     search_report,
     source_register,
 )
 from sphinx_memreport.sphinx_ext.render.evidence import render_evidence, render_path
 from sphinx_memreport.sphinx_ext.render.graph import render_graph
+from sphinx_memreport.sphinx_ext.render.overview import render_overview
 from sphinx_memreport.sphinx_ext.render.page import Page
 from sphinx_memreport.sphinx_ext.render.profile import render_comparison
 from sphinx_memreport.sphinx_ext.render.records import render_evidence_overview, render_records
@@ -42,6 +44,7 @@ RENDERERS: Mapping[type[nodes.Element], Callable[[Page, Any], list[nodes.Node]]]
     source_register: render_register,
     record_list: render_records,
     evidence_overview: render_evidence_overview,
+    report_overview: render_overview,
     profile_comparison: render_comparison,
     record_graph: render_graph,
 }

@@ -12,10 +12,12 @@ from sphinx.transforms import SphinxTransform
 from sphinx_memreport.core.ids import Mention, anchor, find_mentions
 from sphinx_memreport.core.models import (
     CommitMention,
+    LineRange,
     PathReference,
     Reference,
     ReferenceOrigin,
 )
+from sphinx_memreport.core.problems import Code
 from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT
 from sphinx_memreport.sphinx_ext.nodes import path_reference
 from sphinx_memreport.sphinx_ext.roles import line_range, record_reference
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from sphinx_memreport.core.registry import DocumentFacts
     from sphinx_memreport.sphinx_ext.domain import MemDomain
 
-_COMMIT = re.compile(r"(?<![\w/-])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![\w-])")
+_COMMIT = re.compile(r"(?<![\w/-])(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{40})(?![\w-])")
 
 _UNSCANNED = (
     nodes.literal_block,
@@ -137,14 +139,15 @@ class NoteMentions(SphinxTransform):
         context = _Context.of(node)
         if isinstance(node, path_reference):
             node["number"] = len(self.facts.paths)
+            line = node.get("memreport_line") or self._line(context, node["path"])
             self.facts.paths.append(
                 PathReference(
                     report=self.facts.report or "",
                     source=node["source"],
                     path=node["path"],
                     docname=self.facts.docname,
-                    line=node.get("memreport_line") or self._line(context, node["path"]),
-                    lines=line_range(node["lines"]),
+                    line=line,
+                    lines=self._line_range(node, line),
                     record=context.record,
                 )
             )
@@ -152,6 +155,19 @@ class NoteMentions(SphinxTransform):
             origin = node.get("memreport_origin", ReferenceOrigin.ROLE)
             line = node.get("memreport_line")
             self._note(node["memreport_report"], node["reftarget"], context, origin, line)
+
+    def _line_range(self, node: path_reference, line: int) -> LineRange | None:
+        try:
+            return line_range(node["lines"])
+        except ValueError as error:
+            self.domain.note(
+                Code.RANGE_OUTSIDE_FILE,
+                line,
+                f"the range {error} of {node['path']} starts at line 0 or behind its own end",
+                docname=self.facts.docname,
+                fix="write it as #L12-L20, from line 1 on",
+            )
+            return None
 
     # --- bare IDs -------------------------------------------------------------------------
 
@@ -170,7 +186,7 @@ class NoteMentions(SphinxTransform):
             self.facts.commits.append(
                 CommitMention(
                     report=self.report,
-                    commit=commit[0],
+                    commit=commit[0].lower(),
                     docname=self.facts.docname,
                     line=self._line(context, commit[0]),
                 )
@@ -185,7 +201,11 @@ class NoteMentions(SphinxTransform):
 
     def _is_address(self, link: nodes.Element | None, content: str) -> bool:
         """Whether a link shows its own address, which is a URL and not prose."""
-        return link is not None and link.get("refuri", "").endswith(content.strip())
+        address = link.get("refuri", "") if link is not None else ""
+        return bool(address) and address.partition(":")[2].lstrip("/") in (
+            content.strip(),
+            content.strip().partition(":")[2].lstrip("/"),
+        )
 
     def _is_own_title(self, link: nodes.Element | None) -> bool:
         """Whether a text is the ID that a role shows of itself, or is of another site."""
