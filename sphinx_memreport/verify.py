@@ -40,8 +40,6 @@ def rules_of(config: SiteConfig) -> dict[str, ReportRules]:
 def _report_rules(report: Report, lines: LineIndex | None) -> ReportRules:
     return ReportRules(
         slug=report.slug,
-        directory=report.directory,
-        line=lines.line(("reports", report.slug, "directory")) if lines else None,
         ids=report.ids,
         strict=report.contract is ContractLevel.STRICT,
         sources=tuple(

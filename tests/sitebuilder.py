@@ -190,9 +190,9 @@ class TinySite:
                 )
             except SystemExit as stop:
                 refused = stop.__cause__
-                assert isinstance(refused, InvalidConfig)
-                assert stop.code == 2
-                return built(2, list(refused.problems), None)
+                if not isinstance(refused, InvalidConfig):
+                    raise
+                return built(int(stop.code or 0), list(refused.problems), None)
             app.connect("env-before-read-docs", lambda _app, _env, names: read.extend(names), 999)
             app.connect("doctree-resolved", lambda _app, _tree, name: written.append(name))
             app.build(force_all=fresh)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import json
 import re
@@ -13,6 +14,11 @@ import pytest
 from cli_project import run
 from pinned_repo import PinnedRepo
 from sitebuilder import Built, Found, TinySite, report_toml
+
+from sphinx_memreport.config import load_config
+from sphinx_memreport.core.export import Export
+from sphinx_memreport.core.lock_record import record
+from sphinx_memreport.verify import rules_of
 
 POST = b"After a month I had forty notes.\n"
 DATE = "2026-11-30"
@@ -134,6 +140,10 @@ def test_the_export_says_that_it_was_locked(site: TinySite, pinned_repo: PinnedR
     assert {each["locked"] for each in built["paths"]} == {DATE}
     absence = next(each for each in built["records"] if each["id"] == "MEM-ABS-cron")
     assert absence["searches"][0]["result"]["locked"] == DATE
+    # and what a lock says is nothing to be locked
+    rules = rules_of(load_config(site.source / "memreport.toml"))
+    again = record(Export.model_validate(built), rules, datetime.date.min)
+    assert (again.quotes, again.paths, again.searches) == ((), (), ())
     # but for that it says the same
     unlocked = json.loads(json.dumps(built).replace(f'"locked": "{DATE}"', '"locked": null'))
     assert unlocked == here
@@ -219,6 +229,8 @@ def test_what_changed_since_is_unverified(
         assert built.problems == [("unverified-quote", *place) for place in problems]
         assert built.status == 1
         assert "run 'memreport lock'" in built.details[0].fix
+    known = [each["exists"] for each in built.data("memreport.json")["paths"]]
+    assert known.count(None) == (1 if problems[0][1] in (PATHS, ROW) else 0)
     if problems[0][1] in (QUOTE, RANGED, CAPTURED):
         assert badges(built).count("unverified") == 1
         statuses = [each["status"] for each in built.data("memreport.json")["evidence"]]
@@ -344,16 +356,33 @@ def test_pages_follow_when_the_checkout_goes_and_comes(
     assert offline(site).broken_links() == []
 
 
-def test_paths_alone_make_a_page_follow(site: TinySite, pinned_repo: PinnedRepo) -> None:
-    site.write({"paths.md": "# Paths\n\nSee {memsrc}`SRC-1:src`.\n"})
+def test_each_thing_that_is_locked_makes_its_page_follow(
+    site: TinySite, pinned_repo: PinnedRepo
+) -> None:
+    alone = {
+        "paths": "See {memsrc}`SRC-1:src`.",
+        "quotes": "```{evidence} SRC-1 src/jotter/store.py\nclass Store:\n```",
+        "search": ":::{memabsence} MEM-ABS-at\n:searched: SRC-1:src/**\n:pattern: crontab\n:::",
+        "sources": "```{memsources}\n```",
+    }
+    site.write({f"{name}.md": f"# Page\n\n{text}\n" for name, text in alone.items()})
     lock(site)
     offline(site)
-    leave(pinned_repo)
+    away = pinned_repo.path.with_name("away")
+    pinned_repo.path.rename(away)
     built = offline(site)
-    assert "paths" in built.written
-    link = built.soup("paths").select_one("a.external:has(.memreport-path)")
+    assert built.problems == []
+    assert alone.keys() <= set(built.written)
+    away.rename(pinned_repo.path)
+    assert run("lock", "--site", site.source, "--date", "2026-12-01").exit_code == 0
+    pinned_repo.path.rename(away)
+    other_date = offline(site)
+    assert alone.keys() <= set(other_date.written)
+    assert offline(site).written == []
+    assert "memreport.lock, locked on 2026-12-01" in other_date.text("sources")
+    link = other_date.soup("paths").select_one("a.external:has(.memreport-path)")
     assert link is not None
-    assert link["title"] == "verified, locked on 2026-11-30"
+    assert link["title"] == "verified, locked on 2026-12-01"
 
 
 def test_what_is_said_of_the_lock(site: TinySite, pinned_repo: PinnedRepo) -> None:

@@ -134,7 +134,7 @@ def test_outside_a_report_the_parser_speaks_for_itself(
 
 
 REST_LOST = {
-    "a repeated option": ".. memobject:: MEM-OBJ-note — Note\n   :form: symbolic\n   :form: symbolic",
+    "a repeated option": ".. memobject:: MEM-OBJ-note — Note\n   :tags: a\n   :tags: b",
     "an unknown option": ".. memobject:: MEM-OBJ-note — Note\n   :frm: symbolic",
     "a broken option block": ".. memobject:: MEM-OBJ-note — Note\n   :form: symbolic\n   broken",
 }
@@ -227,7 +227,7 @@ def test_raw_markup_in_labels_and_fields_is_shown_as_text(site: TinySite) -> Non
 
 
 @pytest.mark.parametrize("directory", ["nothere", "Memory"])
-def test_a_report_without_documents_is_an_error(
+def test_a_report_without_documents_is_warned_of(
     tmp_path: Path, pinned_repo: PinnedRepo, directory: str
 ) -> None:
     from sitebuilder import report_toml
@@ -235,14 +235,19 @@ def test_a_report_without_documents_is_an_error(
     site = TinySite(tmp_path / "site2")
     toml = report_toml(pinned_repo, directory=directory)
     built = site.build({"memreport.toml": toml, "memory/x.md": "# X\n\nMEM-OBJ-typo\n"})
-    assert built.problems == [("invalid-config", "memreport.toml", 2)]
-    assert built.status == 1
+    assert built.problems == []
+    assert f"the directory '{directory}' of report 'jotter' holds no document" in built.warnings
 
 
-def test_a_site_without_reports_warns(tmp_path: Path) -> None:
-    built = TinySite(tmp_path / "site2").build({"memory.md": "# X\n\nMEM-OBJ-typo\n"})
-    assert "no document is checked [memreport.no-report]" in built.warnings
-    assert built.status == 0
+@pytest.mark.parametrize("toml", [None, "# nothing\n"])
+def test_ids_on_a_site_without_reports_are_warned_of(tmp_path: Path, toml: str | None) -> None:
+    site = TinySite(tmp_path / "site2")
+    if toml is not None:
+        site.write({"memreport.toml": toml})
+    for _ in range(2):
+        built = site.build({"memory.md": "# X\n\nMEM-OBJ-typo\n"})
+        assert "are not checked [memreport.no-report]" in built.warnings
+    assert site.build({"memory.md": "# X\n"}).warnings == ""
 
 
 def test_a_bad_configuration_ends_with_status_2_and_no_traceback(site: TinySite) -> None:

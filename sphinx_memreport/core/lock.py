@@ -218,12 +218,10 @@ class Lock(Model):
             return StandIn(self.date, source.id, entries)
         if recorded is None:
             said = f"{LOCK_NAME} does not record it"
-        elif source.kind == "capture":
-            said = f"{LOCK_NAME} records it with another hash or encoding"
-        elif recorded.pin == source.commit:
+        elif recorded.pin == source.pin:
             said = f"{LOCK_NAME} records it with another encoding"
         else:
-            said = f"{LOCK_NAME} records it at {recorded.pin}, pinned is {source.commit}"
+            said = f"{LOCK_NAME} records it at {recorded.pin}, pinned is {source.pin}"
         return Finding(code=Code.UNVERIFIED_QUOTE, message=said, fix=_WRITE_ANEW)
 
 
@@ -322,7 +320,7 @@ def read_lock(data: bytes) -> Lock:
     text = _text(data)
     content = _parsed(text)
     version = content.get("version")
-    if version != LOCK_VERSION or isinstance(version, bool):
+    if version != LOCK_VERSION:
         raise InvalidLock(f"its version is {_short(version)}, expected {LOCK_VERSION}")
     checksum = content.pop("checksum", None)
     try:

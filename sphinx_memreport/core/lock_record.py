@@ -64,27 +64,19 @@ def record(
 
     :param without: sources to leave out.
     """
-    fingerprints = {
-        (slug, source.id): source.fingerprint
+    sources = _sorted(
+        LockedSource(report=slug, source=each.id, pin=each.pin, fingerprint=each.fingerprint)
         for slug, rules in reports.items()
-        for source in rules.sources
-        if (slug, source.id) not in without
-    }
+        for each in rules.sources
+        if (slug, each.id) not in without
+    )
+    known = {_source(each) for each in sources}
     return Lock(
         date=date,
-        sources=_sorted(
-            LockedSource(
-                report=entry.report,
-                source=entry.id,
-                pin=entry.commit or entry.sha256 or "",
-                fingerprint=fingerprints[entry.report, entry.id],
-            )
-            for entry in export.sources
-            if (entry.report, entry.id) in fingerprints
-        ),
-        quotes=_sorted(each for each in _quotes(export) if _source(each) in fingerprints),
-        paths=_sorted(each for each in _paths(export) if _source(each) in fingerprints),
-        searches=_sorted(each for each in _searches(export) if _source(each) in fingerprints),
+        sources=sources,
+        quotes=_sorted(each for each in _quotes(export) if _source(each) in known),
+        paths=_sorted(each for each in _paths(export) if _source(each) in known),
+        searches=_sorted(each for each in _searches(export) if _source(each) in known),
     )
 
 

@@ -64,13 +64,16 @@ class SourceRules(Model):
     sha256: str | None = None
     line: int | None = None
 
+    @property
+    def pin(self) -> str:
+        """The commit, or the SHA-256 of a capture."""
+        return self.commit or self.sha256 or ""
+
 
 class ReportRules(Model):
     """What the checks must know of one report."""
 
     slug: str
-    directory: str = "."
-    line: int | None = None
     ids: IdStyle = IdStyle.NAMED
     strict: bool = False
     sources: tuple[SourceRules, ...] = ()

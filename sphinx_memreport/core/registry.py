@@ -37,6 +37,8 @@ class DocumentFacts:
     docname: str
     report: str | None = None
     reading_key: str = ""
+    #: Whether it holds IDs although the site has no report; they are checked against nothing.
+    cites_in_vain: bool = False
     member: MemberName | None = None
     member_line: int | None = None
     records: list[Record] = field(default_factory=list)

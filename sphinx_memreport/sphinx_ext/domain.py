@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from docutils import nodes
 from sphinx.domains import Domain, Index, ObjType
-from sphinx.util.nodes import make_refnode
 
 from sphinx_memreport.config import Ownership, Report, SiteConfig
 from sphinx_memreport.core.ids import anchor, need_id
@@ -18,6 +17,7 @@ from sphinx_memreport.core.resolve import Answers
 from sphinx_memreport.core.site import Site, Target, TargetKind
 from sphinx_memreport.core.vocabulary import RECORD_TYPES, TYPE_OF_KIND
 from sphinx_memreport.sphinx_ext.indices import INDICES
+from sphinx_memreport.sphinx_ext.links import internal_link
 from sphinx_memreport.sphinx_ext.roles import RecordRole, SourcePathRole
 from sphinx_memreport.sphinx_ext.words import _, superseded_by, term
 
@@ -135,7 +135,7 @@ class MemDomain(Domain):
         contnode["classes"] += ["mem", f"mem-{found.kind}"]
         if found.superseded_by:
             contnode["classes"].append("mem-superseded")
-        reference = make_refnode(
+        reference = internal_link(
             builder, fromdocname, found.docname, found.anchor, contnode, self._tooltip(found)
         )
         if found.kind is TargetKind.SUPPLIED:
@@ -156,7 +156,7 @@ class MemDomain(Domain):
         found = self.site.target(report or "", target)
         if found.docname is None:
             return []
-        reference = make_refnode(
+        reference = internal_link(
             builder, fromdocname, found.docname, found.anchor, contnode, self._tooltip(found)
         )
         return [("mem:record", reference)]

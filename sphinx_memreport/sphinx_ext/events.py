@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from sphinx_memreport.config import InvalidConfig, Ownership
 from sphinx_memreport.core.checks import check_site
-from sphinx_memreport.core.ids import annotation_need_id, need_id
+from sphinx_memreport.core.ids import annotation_need_id, find_mentions, need_id
 from sphinx_memreport.core.models import Status
 from sphinx_memreport.core.problems import Severity
 from sphinx_memreport.core.site import Site
@@ -34,14 +34,15 @@ from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT
 from sphinx_memreport.sphinx_ext.domain import MemDomain, mem_domain
 from sphinx_memreport.sphinx_ext.export import export_of, write_data
 from sphinx_memreport.sphinx_ext.intersphinx import ids_of_other_sites
-from sphinx_memreport.sphinx_ext.logging import ParserMessages, say, say_where_codes_are_explained
+from sphinx_memreport.sphinx_ext.logging import (
+    ParserMessages,
+    say,
+    say_what_is_not_checked,
+    say_where_codes_are_explained,
+)
 from sphinx_memreport.sphinx_ext.needs import Link, pages_showing_needs, update_needs
 from sphinx_memreport.sphinx_ext.offline import lock_of, say_state_of_lock
-from sphinx_memreport.sphinx_ext.options import (
-    say_when_nothing_is_checked,
-    settings_of,
-    site_config_of,
-)
+from sphinx_memreport.sphinx_ext.options import settings_of, site_config_of
 from sphinx_memreport.sphinx_ext.pages import collect_source_pages
 from sphinx_memreport.sphinx_ext.previews import add_previews
 from sphinx_memreport.sphinx_ext.shown import digest
@@ -81,7 +82,6 @@ class BuildEvents:
                 say(problem)
             # any other exception would have Sphinx print a traceback of ours
             raise SystemExit(2) from refused
-        say_when_nothing_is_checked(domain.config)
         domain.ownership = Ownership(domain.config, Path(app.srcdir))
         domain.problems = []
         domain.site = Site(domain.registry, rules_of(domain.config), {})
@@ -107,6 +107,8 @@ class BuildEvents:
         facts = domain.facts(docname)
         report = domain.report_of(docname)
         facts.report = report.slug if report else None
+        if not domain.config.reports:
+            facts.cites_in_vain = next(find_mentions(content[0]), None) is not None
         facts.reading_key = _reading_key(domain, docname)
         app.env.temp_data[SOURCE_TEXT] = content[0]
 
@@ -142,6 +144,8 @@ class BuildEvents:
         problems = mem_domain(app.env).problems
         for problem in problems:
             say(problem)
+        domain = mem_domain(app.env)
+        say_what_is_not_checked(domain.config, domain.registry)
         if problems:
             say_where_codes_are_explained(problems)
         export = export_of(app)

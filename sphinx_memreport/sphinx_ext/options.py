@@ -5,15 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sphinx.util import logging
-
 from sphinx_memreport.config import InvalidConfig, Settings, SiteConfig, check_settings, load_config
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
-
-logger = logging.getLogger(__name__)
 
 # What has to be read or written again when a setting changes; problems are always said anew.
 _REBUILD: dict[str, Literal["", "html", "env"]] = {"autolink": "env", "source_pages": "html"}
@@ -43,19 +39,6 @@ def settings_of(config: Config) -> Settings:
     if problems:
         raise InvalidConfig(problems)
     return Settings.model_validate(values)
-
-
-def say_when_nothing_is_checked(config: SiteConfig) -> None:
-    """Warn of a site without reports: a misnamed file would turn all checks off in silence."""
-    if not config.reports:
-        what = "declares no report" if config.files else "does not exist"
-        logger.warning(
-            "%s %s: no document is checked",
-            config.path,
-            what,
-            type="memreport",
-            subtype="no-report",
-        )
 
 
 def site_config_of(app: Sphinx, settings: Settings) -> SiteConfig:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sphinx_memreport.config import InvalidConfig
@@ -132,6 +132,7 @@ _QUOTES = st.builds(quote, _NAMES.filter(str.split), _NAMES, st.none() | _LINES)
 _PATHS = st.builds(path, _NAMES, st.none() | _LINES, directory=st.booleans())
 
 
+@settings(deadline=None)
 @given(st.lists(_QUOTES), st.lists(_PATHS), st.dates())
 def test_every_lock_reads_back(
     quotes: list[LockedQuote], paths: list[LockedPath], date: datetime.date
@@ -145,6 +146,7 @@ def test_every_lock_reads_back(
 # --- what is refused ----------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_no_other_bytes_are_a_lock(data: st.DataObject) -> None:
     """Whatever is changed, cut, put in or doubled, the lock is refused, in a few words."""
@@ -160,6 +162,7 @@ def test_no_other_bytes_are_a_lock(data: st.DataObject) -> None:
     assert len(error.message) < 300
 
 
+@settings(deadline=None)
 @given(
     st.binary(max_size=200)
     | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass"))
@@ -175,6 +178,7 @@ _JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_values_of_other_types_are_refused_whatever_the_checksum_says(data: st.DataObject) -> None:
     content = json.loads(LOCK.to_bytes())
@@ -232,7 +236,9 @@ def test_a_doubled_entry_is_refused_even_with_a_checksum_that_agrees() -> None:
     twice = "\n".join([*lines[:first], lines[first - 1], *lines[first:]])
     assert refused(twice.encode()).line == first + 1
     other = {**content["quotes"][0], "lines": {"start": 7, "end": 7}}
-    refused(signed({**content, "quotes": [other, *content["quotes"]]}))
+    first_, *rest = content["quotes"]
+    for quotes in ([first_, other, *rest], [other, first_, *rest]):
+        refused(signed({**content, "quotes": quotes}))
     refused(signed({**content, "quotes": [*content["quotes"], content["quotes"][0]]}))
     refused(signed({**content, "sources": content["sources"] * 2}))
     refused(signed({**content, "sources": []}))
@@ -346,8 +352,8 @@ def test_searches() -> None:
         ),
         (
             "jotter",
-            SourceRules(id="SRC-1", kind="capture", fingerprint="d" * 64),
-            "records it with another hash or encoding",
+            SourceRules(id="SRC-1", kind="capture", fingerprint="d" * 64, sha256="e" * 64),
+            f"records it at {PIN}, pinned is {'e' * 64}",
         ),
     ],
 )
@@ -360,6 +366,7 @@ def test_another_report_source_or_pin_has_no_stand_in(
     assert found.message == f"memreport.lock {said}"
 
 
+@settings(deadline=None)
 @given(_QUOTES, _QUOTES)
 def test_a_lock_vouches_for_what_it_recorded_and_nothing_else(
     recorded: LockedQuote, asked: LockedQuote

@@ -59,7 +59,6 @@ def check_site(site: Site, severities: Mapping[Code, Severity], config_path: str
     """
     problems = {problem for check in _CHECKS for problem in check(site)}
     problems.update(sources.unavailable_sources(site, config_path))
-    problems.update(sources.reports_without_documents(site, config_path))
     weighed = (_weighed(problem, site, severities) for problem in problems)
     return sorted(weighed, key=Problem.sort_key)
 

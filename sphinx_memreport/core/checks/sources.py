@@ -25,22 +25,6 @@ def unavailable_sources(site: Site, config_path: str) -> Iterator[Problem]:
         )
 
 
-def reports_without_documents(site: Site, config_path: str) -> Iterator[Problem]:
-    """A report that owns nothing is checked for nothing: most likely its directory is mistyped."""
-    owned = {facts.report for facts in site.registry}
-    for rules in site.reports.values():
-        if rules.slug not in owned:
-            yield Problem(
-                code=Code.INVALID_CONFIG,
-                message=f"reports.{rules.slug}.directory: expected a directory that holds "
-                f"documents, found '{rules.directory}', which holds none",
-                path=config_path,
-                line=rules.line,
-                report=rules.slug,
-                fix="correct the directory, or remove the report",
-            )
-
-
 def evidence_problems(site: Site) -> Iterator[Problem]:
     for evidence in site.evidence():
         if not evidence.quote.strip():

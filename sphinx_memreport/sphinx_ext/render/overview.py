@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from docutils import nodes
-from sphinx.util.nodes import make_refnode
 
 from sphinx_memreport.core.overview import Overview, overviews
 from sphinx_memreport.core.problems import Severity
 from sphinx_memreport.core.vocabulary import TYPE_OF_KIND
 from sphinx_memreport.sphinx_ext.indices import index_links
+from sphinx_memreport.sphinx_ext.links import internal_link
 from sphinx_memreport.sphinx_ext.nodes import report_overview
 from sphinx_memreport.sphinx_ext.render.page import Page, field
 from sphinx_memreport.sphinx_ext.render.tables import Column, scrolling_table
@@ -90,7 +90,7 @@ def _problems(page: Page, overview: Overview) -> list[nodes.Node]:
     counts = [_severity(severity, number) for severity, number in overview.problems]
     builder = page.app.builder
     pages = [
-        make_refnode(builder, page.docname, docname, "", nodes.Text(title))
+        internal_link(builder, page.docname, docname, "", nodes.Text(title))
         for docname, title in overview.pages
     ]
     said = ", ".join(counts)

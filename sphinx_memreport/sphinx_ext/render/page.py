@@ -7,13 +7,13 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from docutils import nodes
-from sphinx.util.nodes import make_refnode
 
 from sphinx_memreport.config import CaptureSource, GitSource, Report
 from sphinx_memreport.core.models import Evidence, LineRange, PathReference
 from sphinx_memreport.core.registry import DocumentFacts
 from sphinx_memreport.core.site import Citation, Site
 from sphinx_memreport.permalinks import permalink
+from sphinx_memreport.sphinx_ext.links import internal_link
 from sphinx_memreport.sphinx_ext.pages import source_page_uri
 from sphinx_memreport.sphinx_ext.passages import visible_name
 from sphinx_memreport.sphinx_ext.roles import record_reference
@@ -77,7 +77,7 @@ class Page:
         shown = nodes.inline("", name)
         if citation.record:
             shown["classes"].append("mem-record")
-        return make_refnode(
+        return internal_link(
             self.app.builder,
             self.docname,
             citation.docname,

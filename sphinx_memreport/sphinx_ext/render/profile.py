@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from docutils import nodes
-from sphinx.util.nodes import make_refnode
 
 from sphinx_memreport.core.profiles import axis_title
 from sphinx_memreport.core.views import (
@@ -14,6 +13,7 @@ from sphinx_memreport.core.views import (
     shown_axes,
 )
 from sphinx_memreport.sphinx_ext.directives.profile import PROFILE_ANCHOR
+from sphinx_memreport.sphinx_ext.links import internal_link
 from sphinx_memreport.sphinx_ext.nodes import profile_comparison
 from sphinx_memreport.sphinx_ext.render.page import Page, badge
 from sphinx_memreport.sphinx_ext.render.tables import CHOICE, Column, scrolling_table
@@ -49,7 +49,7 @@ def _name(page: Page, row: ComparedReport) -> str:
 
 def _system(page: Page, row: ComparedReport) -> nodes.Node:
     name = nodes.strong("", _name(page, row))
-    return make_refnode(page.app.builder, page.docname, row.docname or "", PROFILE_ANCHOR, name)
+    return internal_link(page.app.builder, page.docname, row.docname or "", PROFILE_ANCHOR, name)
 
 
 def _axis(page: Page, row: ComparedReport, axis: ComparedAxis) -> list[nodes.Node]:

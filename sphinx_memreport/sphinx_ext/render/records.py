@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from docutils import nodes
-from sphinx.util.nodes import make_refnode
 
 from sphinx_memreport.core.models import View
 from sphinx_memreport.core.views import RecordRow, Standing, StandingRow, record_rows, standing_rows
 from sphinx_memreport.core.vocabulary import TYPE_OF_KIND
+from sphinx_memreport.sphinx_ext.links import internal_link
 from sphinx_memreport.sphinx_ext.nodes import evidence_overview, record_list
 from sphinx_memreport.sphinx_ext.render.page import Page, badge
 from sphinx_memreport.sphinx_ext.render.tables import CHOICE, Column, scrolling_table
@@ -77,7 +77,7 @@ def _statuses(row: RecordRow) -> Cell:
 
 def _page_link(page: Page, row: RecordRow) -> nodes.Node:
     builder = page.app.builder
-    return make_refnode(builder, page.docname, row.docname, "", nodes.Text(row.page))
+    return internal_link(builder, page.docname, row.docname, "", nodes.Text(row.page))
 
 
 # --- coverage of evidence -----------------------------------------------------------------

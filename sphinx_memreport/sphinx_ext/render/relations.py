@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from docutils import nodes
 from sphinx import addnodes
-from sphinx.util.nodes import make_refnode
 
 from sphinx_memreport.core.models import Amendment, Annotation
 from sphinx_memreport.core.vocabulary import TYPE_OF_KIND
+from sphinx_memreport.sphinx_ext.links import internal_link
 from sphinx_memreport.sphinx_ext.nodes import record_relations, record_standing
 from sphinx_memreport.sphinx_ext.render.page import Page, badge, field
 from sphinx_memreport.sphinx_ext.words import _, listed, sentence, shown_value, term
@@ -83,6 +83,6 @@ def _annotations(page: Page, annotations: list[Annotation]) -> nodes.field:
 
 
 def _link(page: Page, to: Annotation | Amendment, shown: str) -> nodes.Node:
-    return make_refnode(
+    return internal_link(
         page.app.builder, page.docname, to.docname, to.anchor, nodes.inline("", shown)
     )

@@ -72,11 +72,12 @@
   }
 
   function setUpCopying(announce) {
-    for (const pre of document.querySelectorAll(".memreport-evidence pre")) {
+    const captions = ".memreport-evidence:has(pre) > .code-block-caption";
+    for (const caption of document.querySelectorAll(captions)) {
       const button = element("button", "memreport-copy", _("Copy"));
       button.type = "button";
       button.setAttribute("aria-label", _("Copy the passage"));
-      pre.closest(".memreport-evidence").querySelector(".code-block-caption")?.append(button);
+      caption.append(button);
     }
     document.addEventListener("click", ({ target }) => {
       const button = target.closest?.(".memreport-copy");
@@ -241,10 +242,11 @@
       select.append(new Option(_("all"), ""));
       for (const [column, values] of columns) {
         const options = [...values].sort(collator.compare);
-        const group = columns.length > 1 ? element("optgroup", "", "") : select;
-        if (group !== select) select.append(group);
+        const shown = options.map((value) => new Option(value, `${column} ${value}`));
+        const group = element("optgroup", "", "");
         group.label = textOf(this.heads[column]);
-        group.append(...options.map((value) => new Option(value, `${column} ${value}`)));
+        group.append(...shown);
+        select.append(...(columns.length > 1 ? [group] : shown));
       }
       return [columns.length > 1 ? _("Value") : textOf(this.heads[columns[0][0]]), select];
     }
@@ -265,7 +267,7 @@
     }
 
     sort(head) {
-      const order = ORDER[head.ariaSort ?? "none"];
+      const order = ORDER[head.getAttribute("aria-sort") ?? "none"];
       for (const each of this.heads) each.removeAttribute("aria-sort");
       const rows = [...this.rows];
       if (order !== "none") {

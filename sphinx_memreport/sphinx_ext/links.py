@@ -1,0 +1,30 @@
+"""Links between documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+from sphinx.util.nodes import make_refnode
+
+if TYPE_CHECKING:
+    from sphinx.builders import Builder
+
+
+def internal_link(
+    builder: Builder,
+    fromdocname: str,
+    todocname: str,
+    anchor: str,
+    shown: nodes.Node,
+    title: str | None = None,
+) -> nodes.reference:
+    """A link to an anchor of a document, or to the document when the anchor is empty.
+
+    Where all documents are one page, an anchor is an address by itself: what Sphinx makes of it
+    there, ``#document-memory#mem-obj-note``, leads nowhere.
+    """
+    link = make_refnode(builder, fromdocname, todocname, anchor, shown, title)
+    if anchor and builder.name == "singlehtml":
+        link["refuri"] = f"#{anchor}"
+    return link
