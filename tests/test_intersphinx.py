@@ -114,6 +114,7 @@ def test_an_external_role_links_to_the_card_on_the_other_site(
     directory: str,
 ) -> None:
     site.write({"memreport.toml": report_toml(pinned_repo, "quill", directory=directory)})
+    site.write({"elsewhere/start.md": "# Start\n"})
 
     built = build(site, other, f"See {role}.\n")
 

@@ -140,7 +140,7 @@ class MemDomain(Domain):
         )
         if found.kind is TargetKind.SUPPLIED:
             reference["classes"].append("memreport-supplied")
-        return reference
+        return cast("nodes.reference", reference)
 
     def resolve_any_xref(
         self,
@@ -159,7 +159,7 @@ class MemDomain(Domain):
         reference = internal_link(
             builder, fromdocname, found.docname, found.anchor, contnode, self._tooltip(found)
         )
-        return [("mem:record", reference)]
+        return [("mem:record", cast("nodes.reference", reference))]
 
     def _tooltip(self, target: Target) -> str:
         name = self._name_of(target)

@@ -74,7 +74,7 @@ class BuildEvents:
         domain.app = app
         domain.own_directives = OWN_DIRECTIVES
         try:
-            self._settings = settings_of(app.config)
+            self._settings = settings_of(app.config, Path(app.confdir))
             domain.config = site_config_of(app, self._settings)
             self._lock = lock_of(self._settings, domain.config)
         except InvalidConfig as refused:

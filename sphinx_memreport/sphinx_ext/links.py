@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from docutils import nodes
+from sphinx.errors import NoUri
 from sphinx.util.nodes import make_refnode
 
 if TYPE_CHECKING:
@@ -16,15 +17,19 @@ def internal_link(
     fromdocname: str,
     todocname: str,
     anchor: str,
-    shown: nodes.Node,
+    shown: nodes.Element,
     title: str | None = None,
-) -> nodes.reference:
+) -> nodes.Element:
     """A link to an anchor of a document, or to the document when the anchor is empty.
 
     Where all documents are one page, an anchor is an address by itself: what Sphinx makes of it
-    there, ``#document-memory#mem-obj-note``, leads nowhere.
+    there, ``#document-memory#mem-obj-note``, leads nowhere. A document that is no part of what is
+    built (one book of several) cannot be linked to: then what is shown is given back.
     """
-    link = make_refnode(builder, fromdocname, todocname, anchor, shown, title)
+    try:
+        link = make_refnode(builder, fromdocname, todocname, anchor, shown, title)
+    except NoUri:
+        return shown
     if anchor and builder.name == "singlehtml":
         link["refuri"] = f"#{anchor}"
     return link

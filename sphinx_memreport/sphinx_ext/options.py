@@ -29,7 +29,7 @@ def setup_options(app: Sphinx) -> None:
         )
 
 
-def settings_of(config: Config) -> Settings:
+def settings_of(config: Config, confdir: Path) -> Settings:
     """The settings, validated.
 
     :raises InvalidConfig: with everything that is wrong.
@@ -37,7 +37,8 @@ def settings_of(config: Config) -> Settings:
     values = {name: getattr(config, f"memreport_{name}") for name in Settings.model_fields}
     problems = check_settings(values)
     if problems:
-        raise InvalidConfig(problems)
+        path = str(confdir / "conf.py")
+        raise InvalidConfig(problem.model_copy(update={"path": path}) for problem in problems)
     return Settings.model_validate(values)
 
 

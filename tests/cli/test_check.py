@@ -300,10 +300,6 @@ def test_processes(site: TinySite) -> None:
             "    app.connect('env-updated', lambda *_: 1 / 0)\n",
             "division by zero",
         ),
-        (
-            "extensions = ['myst_parser', 'sphinx_memreport']\nmemreport_severity = {'x': 'y'}\n",
-            "memreport_severity",
-        ),
     ],
 )
 def test_a_failure_of_sphinx_is_one_message(site: TinySite, conf: str, said: str) -> None:
@@ -313,6 +309,17 @@ def test_a_failure_of_sphinx_is_one_message(site: TinySite, conf: str, said: str
     assert result.stderr.startswith("memreport: ")
     assert said in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_a_wrong_setting_is_a_problem_of_conf_py(site: TinySite) -> None:
+    conf = "extensions = ['myst_parser', 'sphinx_memreport']\nmemreport_severity = {'x': 'y'}\n"
+    site.write({"conf.py": conf})
+    result = check(site)
+    assert result.exit_code == 2
+    said = result.stdout + result.stderr
+    assert "conf.py: ERROR: " in said
+    assert "memreport_severity" in said
+    assert "Traceback" not in said
 
 
 def test_an_earlier_result_is_never_taken_for_this_one(

@@ -82,7 +82,8 @@ class CoverageDirective(YamlDirective):
             prevents=self.text(line, table, "prevents"),
             note=self.text(line, table, "note"),
         )
-        if len(self.facts.problems) > problems:
+        new = self.facts.problems[problems:]
+        if any(problem.code is not Code.MISSING_FIELD for problem in new):
             self.facts.broken_rows.append(row.line)
         return _Row(row, table)
 

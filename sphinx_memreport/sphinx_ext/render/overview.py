@@ -34,7 +34,11 @@ def render_overview(page: Page, node: report_overview) -> list[nodes.Node]:
         shown.append(nodes.container("", fields, classes=["memreport-overview-fields"]))
     links = [_index(title, uri) for title, uri in index_links(page.app, page.docname)]
     if links and any(overview.counts for overview in found):
-        shown.append(nodes.field_list("", field(_("Indices"), links), classes=["memreport-header"]))
+        shown.append(
+            nodes.field_list(
+                "", field(_("Indices"), links), classes=["memreport-header", "memreport-indices"]
+            )
+        )
     return shown
 
 
@@ -90,7 +94,7 @@ def _problems(page: Page, overview: Overview) -> list[nodes.Node]:
     counts = [_severity(severity, number) for severity, number in overview.problems]
     builder = page.app.builder
     pages = [
-        internal_link(builder, page.docname, docname, "", nodes.Text(title))
+        internal_link(builder, page.docname, docname, "", nodes.inline("", title))
         for docname, title in overview.pages
     ]
     said = ", ".join(counts)

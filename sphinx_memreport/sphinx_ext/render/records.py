@@ -77,7 +77,7 @@ def _statuses(row: RecordRow) -> Cell:
 
 def _page_link(page: Page, row: RecordRow) -> nodes.Node:
     builder = page.app.builder
-    return internal_link(builder, page.docname, row.docname, "", nodes.Text(row.page))
+    return internal_link(builder, page.docname, row.docname, "", nodes.inline("", row.page))
 
 
 # --- coverage of evidence -----------------------------------------------------------------
