@@ -38,6 +38,7 @@ def docs_site(root: Path, repo: PinnedRepo) -> TinySite:
     (root / "jotter-source").symlink_to(repo.path)
     toml = report_toml(repo, directory="jotter")
     toml = toml.replace(repo.path.as_posix(), "../jotter-source")
-    site.write({"jotter/start.md": "---\norphan: true\n---\n\n# Jotter\n"})  # so that the report has a document
+    # so that the report has a document
+    site.write({"jotter/start.md": "---\norphan: true\n---\n\n# Jotter\n"})
     site.write({"conf.py": CONF, "index.md": INDEX, "memreport.toml": toml})
     return site

@@ -1,4 +1,4 @@
-"""``memrecords``, ``memevidence`` and ``memgraph`` (contract, section 3.10)."""
+"""``memrecords``, ``memevidence``, ``memoverview``, ``memgraph`` and the indices (section 3.10)."""
 
 from __future__ import annotations
 
@@ -143,6 +143,7 @@ def test_chosen_records(site: TinySite, options: list[str], ids: list[str]) -> N
         ("memrecords", [":kinds: route"], "swallowed-text", None),
         ("memrecords", ["", "Some text."], "swallowed-text", None),
         ("memevidence jotter", [], "swallowed-text", None),
+        ("memoverview", [":report: joter"], "invalid-value", "did you mean jotter?"),
         ("memgraph", [":around: MEM-RTE-recal"], "dangling-id", "did you mean MEM-RTE-recall?"),
         ("memgraph", [":around: MEM-RTE-recall, MEM-OBJ-note"], "invalid-value", None),
         ("memgraph", [":around: MEM-RTE-recall", ":depth: far"], "invalid-value", None),
@@ -240,6 +241,119 @@ def test_coverage_of_evidence_is_rewritten_when_a_quote_is_shared_no_more(site: 
     assert table(built, "standing")[1:] == ["EPI-CLM-fast It is fast verified quotes 1/1"]
 
 
+# --- memoverview ------------------------------------------------------------------------------
+
+COVERAGE = "```{memcoverage}\n- entry: A\n  direct: [bin/jot]\n  records: [MEM-RTE-recall]\n```\n"
+
+
+def overview_fields(built: Built) -> dict[str, str]:
+    """The fields below the table, by name."""
+    fields = built.soup("view").select_one(".memreport-overview-fields dl")
+    assert fields is not None
+    texts = [" ".join(part.get_text().split()) for part in fields.find_all(["dt", "dd"])]
+    return dict(zip(texts[::2], texts[1::2], strict=True))
+
+
+def test_overview(site: TinySite) -> None:
+    built = site.build({**view("memoverview"), "coverage.md": f"# Coverage\n\n{COVERAGE}"})
+    assert built.problems == []
+    assert table(built, "overview") == [
+        "Kind memory epistemic Total",
+        "Components 1 – 1",
+        "Operative objects 1 – 1",
+        "Routes 1 – 1",
+        "Claims – 1 1",
+        "Total 3 1 4",
+    ]
+    assert overview_fields(built) == {
+        "Quotes:": "4 of 4 verified",
+        "In no coverage table:": "Stored note, Store",
+    }
+    indices = built.soup("view").select(".memreport-indices a")
+    assert [link["href"] for link in indices] == ["mem-records.html", "mem-reports.html"]
+
+
+def test_overview_without_coverage_and_with_problems(site: TinySite) -> None:
+    broken = MEMORY.replace("See RT-RTE-answer", "See RT-RTE-answr")
+    built = site.build({**view("memoverview"), "memory.md": broken, "stale.md": f"# S\n\n{STALE}"})
+    assert len(built.problems) == 2
+    assert overview_fields(built) == {
+        "Quotes:": "4 of 5 verified",
+        "Problems:": "2 errors on Memory, S",
+    }
+    mended = site.build({"memory.md": MEMORY})
+    assert "view" in mended.written
+    assert overview_fields(mended)["Problems:"] == "1 error on S"
+
+
+def test_overview_is_rewritten_exactly_when_it_changes(site: TinySite) -> None:
+    site.build(view("memoverview"))
+    assert rewritten(site.build({"epistemic.md": EPISTEMIC.replace("About", "On")})) == [
+        "epistemic"
+    ]
+    more = f"{EPISTEMIC}\n:::{{memclaim}} EPI-CLM-more\n:::\n"
+    assert rewritten(site.build({"epistemic.md": more})) == ["epistemic", "view"]
+
+
+# --- indices and search -----------------------------------------------------------------------
+
+
+def index_of(built: Built, name: str) -> dict[str, list[tuple[str, str]]]:
+    """Text and address of the entries of an index, by heading."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    heading = ""
+    for row in built.soup(name).select("table.indextable tr"):
+        text = " ".join(row.get_text(" ").split())
+        if "cap" in row.get("class", []):
+            heading = text
+        elif row.a:
+            found.setdefault(heading, []).append((text, str(row.a["href"])))
+    return found
+
+
+def test_indices(tmp_path: Path, pinned_repo: PinnedRepo) -> None:
+    site = TinySite(tmp_path / "site")
+    toml = "".join(report_toml(pinned_repo, s, directory=s) for s in ("a", "b"))
+    hostile = "<script>alert(1)</script>"
+    site.write({"memreport.toml": toml.replace('system = "A"', f'system = "{hostile}"')})
+    built = site.build(
+        {
+            "a/r.md": f"# A\n\n:::{{memobject}} MEM-OBJ-note — `{hostile}`\n:::\n",
+            "b/r.md": "# B\n\n:::{memobject} MEM-OBJ-note — Note\n:::\n"
+            ":::{memabsence} MEM-ABS-expiry — No expiry\n:::\n",
+            "view.md": "# View\n\n{ref}`mem-records`, {ref}`other <mem-reports>`\n",
+        }
+    )
+    assert built.problems == []
+    assert index_of(built, "mem-records") == {
+        "Operative objects": [
+            (f"MEM-OBJ-note ({hostile}) {hostile}", "a/r.html#mem-obj-note"),
+            ("MEM-OBJ-note (B) Note", "b/r.html#mem-obj-note"),
+        ],
+        "Evidenced absences": [("MEM-ABS-expiry (B) No expiry", "b/r.html#mem-abs-expiry")],
+    }
+    assert index_of(built, "mem-reports") == {
+        "a": [(f"MEM-OBJ-note (Operative object) {hostile}", "a/r.html#mem-obj-note")],
+        "b": [
+            ("MEM-ABS-expiry (Evidenced absence) No expiry", "b/r.html#mem-abs-expiry"),
+            ("MEM-OBJ-note (Operative object) Note", "b/r.html#mem-obj-note"),
+        ],
+    }
+    links = {link.get_text(): link["href"] for link in built.soup("view").select("p a.reference")}
+    assert links["Records by kind"] == "mem-records.html"
+    assert links["other"] == "mem-reports.html"
+    assert built.broken_links() == []
+    for name in ("mem-records", "mem-reports"):
+        assert hostile not in built.page(name)
+
+
+def test_indices_can_be_left_out(site: TinySite) -> None:
+    built = site.build(view("memoverview"), html_domain_indices=["mem-reports"])
+    indices = built.soup("view").select(".memreport-indices a")
+    assert [link["href"] for link in indices] == ["mem-reports.html"]
+    assert not (built.out / "mem-records.html").exists()
+
+
 # --- memgraph ---------------------------------------------------------------------------------
 
 
@@ -282,6 +396,17 @@ def test_graph(site: TinySite) -> None:
     assert set(re.findall(r'(?:fill|stroke)="([^"]*)"', str(svg))) == {"none", "currentColor"}
     assert built.broken_links() == []
     assert drawing(site.build(fresh=True)) == svg
+
+
+@needs_dot
+def test_a_wide_drawing_is_turned(site: TinySite) -> None:
+    # 60 records on two levels: side by side they would be wider than ten screens
+    cards = [f":::{{memobject}} MEM-OBJ-n{n}\nSee MEM-OBJ-n0.\n:::\n" for n in range(1, 60)]
+    text = "# Many\n\n:::{memobject} MEM-OBJ-n0\n:::\n" + "\n".join(cards)
+    svg = drawing(site.build({"many.md": text, "view.md": "# View\n\n```{memgraph}\n```\n"}))
+    width, height = (float(str(svg[name]).removesuffix("pt")) for name in ("width", "height"))
+    assert len(svg.select("a.memreport-node")) == 60
+    assert width < 600 < height
 
 
 @needs_dot

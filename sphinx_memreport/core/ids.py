@@ -87,9 +87,7 @@ _MENTION = re.compile(
     r"(?![\w/]|\.[a-z0-9]{1,5}(?!\w))"
 )
 # the lookbehind keeps the search linear in words of any length
-_URL = re.compile(
-    r"(?<![A-Za-z0-9+.-])(?:[A-Za-z][A-Za-z0-9+.-]*+://|mailto:|www\.)[^\s<>\"]+"
-)
+_URL = re.compile(r"(?<![A-Za-z0-9+.-])(?:[A-Za-z][A-Za-z0-9+.-]*+://|mailto:|www\.)[^\s<>\"]+")
 
 
 class RecordId(NamedTuple):

@@ -16,7 +16,7 @@ from sphinx_memreport.core.ids import IdStyle, Kind, MemberName
 from sphinx_memreport.core.problems import Code
 
 #: Version of the stored models; a snapshot test of their JSON Schema guards it.
-DATA_VERSION = 2
+DATA_VERSION = 3
 
 
 class Model(BaseModel):

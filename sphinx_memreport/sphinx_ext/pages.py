@@ -163,6 +163,7 @@ class _SourcePage:
         rests_on = [
             __version__,
             getattr(build_info, "config_hash", ""),
+            self.builder.config.language,
             self.report,
             self.source_id,
             self.site.target(self.report.slug, self.source_id),
