@@ -248,7 +248,9 @@ class _Pass:
         details = []
         near = nearest_passage(request.quote, self.texts[request.path])
         if near:
-            details.append(f"nearest passage: {near.lines.words} ({near.similarity:.0f} % alike)")
+            details.append(
+                f"nearest passage: {near.lines.words} ({min(round(near.similarity), 99)} % alike)"
+            )
             details.append(f"word diff: {near.diff}")
         if others:
             details.append(f"the quote stands in {_listing(others)}")
