@@ -53,6 +53,7 @@ OF_THE_THEME: dict[str, list[str]] = {
         *("p > code", ".std-ref"),
     ],
 }
+TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 GALLERY = "gallery/index.html"
 PHONE = {"width": 360, "height": 740}
 REFERENCE = "#mem-obj-note + dd a:has(> .mem-record)"
@@ -719,7 +720,7 @@ def is_source(path: str) -> bool:
 
 @pytest.mark.parametrize(("theme", "scheme"), SCHEMES)
 def test_axe_finds_nothing_serious(example: Example, look: Look, theme: str, scheme: str) -> None:
-    page = look(GALLERY, theme, color_scheme=scheme)
+    page = look(GALLERY, theme, color_scheme=scheme, reduced_motion="reduce")
     drawn = page.evaluate(CONTRASTS)  # which axe does not measure
     assert drawn["texts"] >= 4.5
     assert drawn["lines"] >= 3
@@ -733,6 +734,7 @@ def findings(page: Any, theme: str) -> list[tuple[str, str]]:
     """Serious and critical violations on a page, but for those of the theme: rule and element."""
     excluded = [each for each in OF_THE_THEME.get(theme, []) if page.locator(each).count()]
     page.evaluate(axe_module.Axe().axe_script)
+    page.evaluate(TWO_FRAMES)  # what our script does after a layout is done
     violations = page.evaluate(
         "async context => (await axe.run(context, {preload: false})).violations",
         {"exclude": excluded} if excluded else {"include": ["html"]},
