@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from sphinx_memreport.core.blobs import SourceUnavailable
+from sphinx_memreport.core.exclusive import exclusive_folders, is_held
+from sphinx_memreport.core.output import PART, leftovers
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.gitstore import object_directory, open_git
 from sphinx_memreport.permalinks import repository_error
@@ -114,6 +116,9 @@ def _into_new(checkout: Path, url: str, commit: str, listener: Listener) -> None
     """Fetch into a new repository beside the place, and move it there when it is whole."""
     place = checkout.resolve()
     place.parent.mkdir(parents=True, exist_ok=True)
+    for left in leftovers(place):  # by a fetch that was killed
+        if not is_held(left):
+            shutil.rmtree(left, ignore_errors=True)
     with _private_repository(place.parent, f".{place.name}.", commit) as home:
         _fetch(home, url, commit, listener)
         _git(home, "update-ref", f"refs/memreport/{commit}", commit)
@@ -140,12 +145,14 @@ def _into_existing(
 @contextmanager
 def _private_repository(parent: Path | None, prefix: str, commit: str) -> Iterator[Path]:
     """An empty bare repository that is gone at the end, unless it was moved away."""
-    home = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    home = Path(tempfile.mkdtemp(PART, prefix, parent))
     try:
         home.chmod(0o777 & ~_umask())
         object_format = "sha256" if len(commit) == 64 else "sha1"
-        _git(home, "init", "--quiet", "--bare", "--template=", f"--object-format={object_format}")
-        yield home
+        with exclusive_folders([home]):
+            bare = ("--quiet", "--bare", "--template=", f"--object-format={object_format}")
+            _git(home, "init", *bare)
+            yield home
     finally:
         shutil.rmtree(home, ignore_errors=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,8 +20,9 @@ from hypothesis import strategies as st
 from pinned_repo import Executable, PinnedRepo, Submodule, Symlink, Tree
 
 from sphinx_memreport.core.blobs import Absence, Blob, NoBlob, SourceReader, SourceUnavailable
+from sphinx_memreport.core.globs import Glob
 from sphinx_memreport.core.problems import Code
-from sphinx_memreport.gitstore import GitSource, Glob, open_capture, open_git
+from sphinx_memreport.gitstore import GitSource, open_capture, open_git
 
 MISSING = NoBlob(Absence.MISSING)
 DIRECTORY = NoBlob(Absence.DIRECTORY)
@@ -488,9 +490,14 @@ def test_a_missing_checkout(tmp_path: Path) -> None:
     error = refusal(where, hint="https://example.org/jotter")
     assert error.code is Code.CHECKOUT_MISSING
     assert error.message == f"the checkout {where} does not exist"
-    assert error.fix == f"git clone https://example.org/jotter '{where}'"
+    assert error.fix == "memreport fetch"
+    where.mkdir()  # what a submodule leaves that was not fetched
+    assert refusal(where, hint="https://example.org/jotter").fix == "memreport fetch"
+    (where / "file").write_text("mine")
+    taken = refusal(where, hint="https://example.org/jotter").fix
+    assert taken == f"move '{where}' away, or correct `checkout`; then: memreport fetch"
+    shutil.rmtree(where)
     assert refusal(where).fix.startswith("put a clone of the repository at '")
-    assert refusal(where, hint="--upload-pack=x").fix.startswith("git clone -- --upload-pack=x ")
 
 
 def broken_pointers(tmp_path: Path) -> Iterator[Path]:
@@ -580,7 +587,7 @@ def test_a_commit_that_a_shallow_clone_lacks(tmp_path: Path) -> None:
     error = refusal(repo.path, repo.commits[0], hint="https://example.org/jotter")
     assert error.code is Code.COMMIT_MISSING
     assert "shallow clone" in error.message
-    assert error.fix == (f"git -C '{repo.path}' fetch https://example.org/jotter {repo.commits[0]}")
+    assert error.fix == "memreport fetch"
     repo.git("fetch", "-q", "origin", repo.commits[0])  # what the error proposes
     assert open_git(repo.path, repo.commits[0]).paths() == tuple(sorted(repos.FIRST))
 
@@ -654,7 +661,7 @@ def test_improper_alternates_are_refused(pinned_repo: PinnedRepo) -> None:
     file.unlink()
     os.mkfifo(file)
     error = refusal(pinned_repo.path, pinned_repo.commit)
-    assert "has no proper list of alternates" in error.message
+    assert error.message.endswith(f"has something that is no file among its objects: {file}")
 
 
 def test_a_chain_of_alternates_that_git_would_not_follow(
@@ -669,6 +676,29 @@ def test_a_chain_of_alternates_that_git_would_not_follow(
         borrower = lender / "info/alternates"
     error = refusal(pinned_repo.path, pinned_repo.commit)
     assert "over too many objects/info/alternates" in error.message
+
+
+def test_too_many_lenders(pinned_repo: PinnedRepo, tmp_path: Path) -> None:
+    lenders = [tmp_path / f"lender{number}" for number in range(100)]
+    for lender in lenders:
+        lender.mkdir()
+    file = alternates(pinned_repo)
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("".join(f"{lender}\n" for lender in lenders[1:]))
+    assert read_all(pinned_repo) == expected(repos.SECOND)
+    file.write_text("".join(f"{lender}\n" for lender in lenders))
+    error = refusal(pinned_repo.path, pinned_repo.commit)
+    assert "borrows its objects from too many repositories" in error.message
+
+
+def test_no_room_for_a_temporary_repository(
+    pinned_repo: PinnedRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    error = refusal(pinned_repo.path, pinned_repo.commit)
+    assert error.code is Code.CHECKOUT_MISSING
+    assert error.message.startswith("git needs a temporary folder, which cannot be made: No such")
+    assert str(tmp_path / "gone") in error.fix
 
 
 # --- life of a source -----------------------------------------------------------------------

@@ -95,3 +95,16 @@ class SingleFile:
     def glob(self, patterns: Sequence[str]) -> Sequence[str]:
         """A capture has no names to match; ``**`` and ``*`` mean the file itself."""
         return [""] if any(pattern in {"", "*", "**"} for pattern in patterns) else []
+
+
+def path_bytes(path: str) -> bytes:
+    """A path as git knows it.
+
+    :raises UnicodeEncodeError: for text that cannot be a name in git.
+    """
+    return path.encode("utf-8", "surrogateescape")
+
+
+def path_text(path: bytes) -> str:
+    """A path as we know it: bytes that are not UTF-8 become lone surrogates."""
+    return path.decode("utf-8", "surrogateescape")
