@@ -562,6 +562,54 @@ def test_a_comparison_is_filtered_by_value(look: Look) -> None:
     assert first_cells(page, ".memreport-comparison") == ["Jotter"]
 
 
+#: Blocks that scroll: their class, whether they are wider than they show, and the hint they have.
+SCROLLING = """() => [...document.querySelectorAll(".memreport-scroll")].map((block) => [
+    block.querySelector("table")?.className.split(" ")[0] ?? "graph",
+    block.scrollWidth > block.clientWidth + 1,
+    block.dataset.more,
+    getComputedStyle(block).maskImage !== "none",
+])"""
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_what_is_cut_shows_that_it_goes_on_and_the_rest_fits(look: Look, theme: str) -> None:
+    page = look(GALLERY, theme, viewport={"width": 1280, "height": 800})
+    page.evaluate(TWO_FRAMES)
+    fitting = {name for name, wide, *_ in page.evaluate(SCROLLING) if not wide}
+    assert {"memreport-overview", "memreport-coverage"} <= fitting
+    assert "memreport-records" in fitting or theme not in ("furo", "alabaster")
+    page.set_viewport_size(PHONE)
+    page.evaluate(TWO_FRAMES)
+    found = {name: hint for name, *hint in page.evaluate(SCROLLING)}
+    assert found["memreport-coverage"] == [False, "", False]  # each row is a block there
+    assert found["memreport-records"] == [True, "end", True]
+    assert all(wide == (more == "end") == hinted for wide, more, hinted in found.values())
+    # one box scrolls, not one within another
+    assert (
+        page.evaluate(
+            """() => [...document.querySelectorAll(".memreport-scroll div")]
+            .filter((each) => ["auto", "scroll"].includes(getComputedStyle(each).overflowX))
+            .map((each) => each.className)"""
+        )
+        == []
+    )
+    block = page.locator(".memreport-scroll:has(.memreport-records)")
+    block.evaluate("block => (block.scrollLeft = block.scrollWidth)")
+    sync_api.expect(block).to_have_attribute("data-more", "start")
+
+
+def test_no_id_and_no_source_is_broken_in_a_table(look: Look) -> None:
+    for width in (360, 1280):
+        page = look(GALLERY, viewport={"width": width, "height": 800})
+        broken = page.evaluate(
+            """() => [...document.querySelectorAll(
+                ".memreport-scroll td :is(.memreport-cited-id, code.mem, .memreport-unbroken)")]
+                .filter((id) => new Set([...id.getClientRects()].map((r) => r.top)).size > 1)
+                .map((id) => id.textContent)"""
+        )
+        assert broken == []
+
+
 def test_tables_are_plain_without_scripts(look: Look) -> None:
     page = look(GALLERY, java_script_enabled=False)
     assert page.locator(f".memreport-records {ROWS}").count() == 5
@@ -624,6 +672,27 @@ CONTRASTS = """() => {
             node, style(node).stroke, style(node.closest("g")).opacity)),
     };
 }"""
+
+
+def test_the_legend_shows_each_box_as_it_is_drawn(look: Look) -> None:
+    page = look(GALLERY)
+    boxes, legend = page.evaluate(
+        """() => {
+            const colours = (selector, property, shape) => Object.fromEntries(
+                [...document.querySelectorAll(selector)].map((each) => [
+                    [...each.classList].find((name) => /^memreport-node-(?!around)/.test(name)),
+                    getComputedStyle(shape ? each.querySelector(shape) : each)[property],
+                ]));
+            return [
+                colours(".memreport-node", "fill", "polygon"),
+                colours(".memreport-swatch", "backgroundColor"),
+            ];
+        }"""
+    )
+    assert legend == boxes
+    assert len(legend) == 5
+    shown = page.locator(".memreport-graph-note:has(.memreport-swatch)").inner_text()
+    assert shown.endswith("Evidenced absence, declared outside this site")
 
 
 def test_no_text_of_a_large_drawing_overlaps(look: Look, made: str) -> None:
@@ -697,6 +766,37 @@ def test_no_page_scrolls_sideways_on_a_phone(example: Example, look: Look, theme
         width = page.evaluate("document.documentElement.scrollWidth")
         wide += [(path, width)] if width > PHONE["width"] else []
     assert wide == []
+
+
+@pytest.mark.parametrize("theme", ["furo", "alabaster"])
+def test_the_head_of_a_card_has_no_empty_line(look: Look, theme: str) -> None:
+    page = look(GALLERY, theme, viewport=PHONE)
+    room = page.evaluate(
+        """() => [...document.querySelectorAll(".memreport-record > dt")].map((head) => {
+            const shown = [...head.children].filter((each) => !each.matches(".headerlink"));
+            const lowest = Math.max(...shown.map((each) => each.getBoundingClientRect().bottom));
+            return head.getBoundingClientRect().bottom - lowest;
+        })"""
+    )
+    assert len(room) >= 5
+    assert max(room) < 20
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_record_in_a_table_of_contents_looks_like_its_link(look: Look, theme: str) -> None:
+    page = look(GALLERY, theme, viewport=PHONE)
+    link, name = page.evaluate(
+        """() => {
+            const bar = document.querySelector(".sphinxsidebar, nav, .sidebar-tree, aside");
+            bar.insertAdjacentHTML("beforeend",
+                '<ul><li><a href="#mem-obj-x"><code class="literal">A name</code></a></ul>');
+            const link = bar.querySelector("a[href='#mem-obj-x']");
+            const looks = ({ color, fontFamily, fontWeight, fontSize }) =>
+                [color, fontFamily, fontWeight, fontSize];
+            return [link, link.firstChild].map((each) => looks(getComputedStyle(each)));
+        }"""
+    )
+    assert link == name
 
 
 def test_everything_can_be_read_without_scripts(look: Look) -> None:

@@ -241,6 +241,24 @@ def test_coverage_of_evidence_is_rewritten_when_a_quote_is_shared_no_more(site: 
     assert table(built, "standing")[1:] == ["EPI-CLM-fast It is fast verified quotes 1/1"]
 
 
+def test_two_sentences_on_one_line_are_two_quotes(site: TinySite) -> None:
+    claim = ":::{{memclaim}} MEM-CLM-{} — A\n```{{evidence}} src/jotter/store.py\n{}\n```\n:::\n\n"
+    parts = {"one": "self.notes", "two": ".append(note)", "three": "self.notes.append(note)"}
+    text = "".join(claim.format(name, quote) for name, quote in parts.items())
+    again = claim.format("again", "self.notes.append( note)").replace("( ", "(")
+    built = site.build(
+        {
+            "claims.md": f"# C\n\n{text}{again}",
+            "view.md": "# View\n\n```{memevidence}\n```\n",
+        }
+    )
+    shared = [row for row in table(built, "standing") if "shared" in row]
+    assert shared == [
+        "MEM-CLM-three A one shared quote 1/1 shared with MEM-CLM-again",
+        "MEM-CLM-again A one shared quote 1/1 shared with MEM-CLM-three",
+    ]
+
+
 # --- memoverview ------------------------------------------------------------------------------
 
 COVERAGE = "```{memcoverage}\n- entry: A\n  direct: [bin/jot]\n  records: [MEM-RTE-recall]\n```\n"

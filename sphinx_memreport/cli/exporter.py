@@ -20,7 +20,7 @@ from sphinx_memreport.cli.common import (
 from sphinx_memreport.cli.documents import Document, documents
 from sphinx_memreport.cli.newfiles import write_new
 from sphinx_memreport.plain.models import Remark
-from sphinx_memreport.plain.writer_plain import Source, Written, write_members
+from sphinx_memreport.plain.writer_plain import Source, Written, lost_settings, write_members
 
 
 @click.command()
@@ -36,8 +36,8 @@ def export(report: str | None, into: Path, config_path: Path | None, as_json: bo
 
     Each Markdown document of REPORT becomes a file of DIR: records as '#### ID — Label', their
     options as '- Label: value', evidence as quotations with an attribution. What the plain form
-    has no place for is listed: views, some options of evidence, directives of others. Documents
-    in reStructuredText are not written.
+    has no place for is listed: views, some options of evidence, directives of others, the files
+    of captures. Documents in reStructuredText are not written.
 
     \b
     memreport export jotter --into members
@@ -55,8 +55,10 @@ def export(report: str | None, into: Path, config_path: Path | None, as_json: bo
     ]
     if not sources:
         raise Failure(f"report {chosen.slug!r} has no Markdown documents in {root}")
-    written = write_members(chosen, [_normalised(source) for source in sources])
-    lost = [(str(each.path), remark) for each in written for remark in each.lost]
+    sources = [_normalised(source) for source in sources]
+    written = write_members(chosen, sources)
+    lost = [(config.path.name, remark) for remark in lost_settings(chosen, sources)]
+    lost += [(str(each.path), remark) for each in written for remark in each.lost]
     lost += [
         (_relative(document, root), Remark(line=1, message="reStructuredText is not written"))
         for document in found

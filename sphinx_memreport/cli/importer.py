@@ -114,7 +114,7 @@ def import_(
 
     \b
     memreport import runtime.md memory.md --into report --checkout ../jotter
-    sphinx-build report report/_build
+    sphinx-build -b html report report/_build/html
 
     Exit status 1: written, but something was not understood.
     """
@@ -290,6 +290,15 @@ class _Site:
             *pages,
         ]
 
+    def files_needed(self) -> list[Path]:
+        """The captured files that are not there yet: members name them and do not hold them."""
+        files = [
+            self.into / table["file"]
+            for table in self.config["sources"].values()
+            if "file" in table
+        ]
+        return [path for path in files if not path.is_file()]
+
     # --- restored quotations --------------------------------------------------------------
 
     def offers(self) -> tuple[list[_Offer], Counter[str]]:
@@ -347,7 +356,7 @@ def _system(members: Sequence[Member]) -> str:
     said = [member.front_matter.get("system") for member in members]
     repositories = [member.front_matter.get("source-identity") for member in members]
     names = [repository.rstrip("/").rpartition("/")[2] for repository in repositories]
-    candidates = [*titles, *said, *names]
+    candidates = [*said, *titles, *names]
     return next((one_line(each.replace("`", "")) for each in candidates if each.strip()), "")
 
 
@@ -454,6 +463,7 @@ class _Told:
             },
             "quotes": dict(sorted(self._verdicts.items())),
             "supplied": [self._supplied(entry) for entry in self._site.supplied],
+            "files_needed": [str(path) for path in self._site.files_needed()],
             "offers": [
                 {
                     "file": offer.member.name,
@@ -503,4 +513,6 @@ class _Told:
         if len(self._offers) > len(self._taken):
             say(f"{PATCH_NAME} offers {len(self._offers) - len(self._taken)} restored quotes")
         say(f"written: {', '.join(told['documents'])}")
-        say(f"next: sphinx-build {self._site.into} {self._site.into / '_build'}")
+        for path in told["files_needed"]:
+            say(f"next: put the captured file at {path}")
+        say(f"next: sphinx-build -b html {self._site.into} {self._site.into / '_build/html'}")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from sphinx_memreport.core.ids import Kind, MemberName
 from sphinx_memreport.core.models import Evidence, Profile, Record, Status, View
 from sphinx_memreport.core.profiles import AXES
+from sphinx_memreport.core.quotes import normalise
 from sphinx_memreport.core.site import Key, Site
 from sphinx_memreport.core.vocabulary import STATUS_OPTIONS
 
@@ -105,10 +106,10 @@ class StandingRow(NamedTuple):
 def standing_rows(site: Site, view: View) -> list[StandingRow]:
     """The rows of ``memevidence``, those with the least behind them first.
 
-    A record that rests on one passage shares it when other records rest on the same lines of the
-    same file. An absence without a quote rests on the search that the build runs for it. A path
-    counts that the record's text names (``memsrc``) or that a coverage row with the record names
-    as read or searched.
+    A record that rests on one passage shares it when other records quote the same words at the
+    same place. Two sentences on one line are two passages. An absence without a quote rests on
+    the search that the build runs for it. A path counts that the record's text names
+    (``memsrc``) or that a coverage row with the record names as read or searched.
     """
     holders, paths = _holders(site), _paths(site)
     rows = (
@@ -119,8 +120,8 @@ def standing_rows(site: Site, view: View) -> list[StandingRow]:
     return sorted(rows, key=lambda row: order.index(row.standing))
 
 
-#: File and lines of a verified passage.
-_Passage = tuple[str, str, str, str]
+#: Report, source, path and lines of a verified passage, and its words as they are matched.
+_Passage = tuple[str, str, str, str, str]
 
 
 def _passage(site: Site, evidence: Evidence) -> _Passage | None:
@@ -128,7 +129,8 @@ def _passage(site: Site, evidence: Evidence) -> _Passage | None:
     source = site.source_of(evidence)
     if resolution.status is not Status.VERIFIED or source is None:
         return None
-    return evidence.report, source.fingerprint, evidence.path or "", str(resolution.lines)
+    place = evidence.report, source.fingerprint, evidence.path or "", str(resolution.lines)
+    return *place, normalise(evidence.quote)
 
 
 def _holders(site: Site) -> dict[_Passage, list[str]]:

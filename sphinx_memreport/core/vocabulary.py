@@ -189,6 +189,17 @@ RECORD_TYPES = (
     ),
 )
 
+#: The directives whose body is parsed like the document around it.
+CONTAINERS = frozenset(type.directive for type in RECORD_TYPES) | {"memannotation", "memamendment"}
+#: The views: what they show is made from the rest of the site (contract, section 3.10).
+VIEWS = frozenset(
+    {"memsources", "memrecords", "memevidence", "memoverview", "memcomparison", "memgraph"}
+)
+#: All directives of ours.
+OWN_DIRECTIVES = (
+    CONTAINERS | VIEWS | {"evidence", "memmember", "memsupplied", "memcoverage", "memprofile"}
+)
+
 TYPE_OF_KIND: Mapping[Kind, RecordType] = {type.kind: type for type in RECORD_TYPES}
 
 #: Members that declare only records of their own prefix (contract, section 3.5).

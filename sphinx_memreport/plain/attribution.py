@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from sphinx_memreport.core.inline import code_span
 from sphinx_memreport.core.models import LineRange
 
 _MARK = re.compile(r"\s*(?:---|—|–|--)\s+(?P<rest>\S.*)")
@@ -14,9 +15,10 @@ _LINK = re.compile(
     r"\[(?P<text>[^\]]*)\]\((?P<url>https?://[^)\s]+)\)|<(?P<auto>https?://[^>\s]+)>"
 )
 _URL = re.compile(r"(?P<url>https?://[^\s>)\]]+)")
-_CODE = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)(?!`)")
 _BARE = re.compile(r"(?P<path>[\w@.+/-]*[/.][\w@+-][\w@.+/-]*(?::\d+(?:[-–]\d+)?)?)")
 _RANGE = re.compile(r":\s*L?(?P<start>[1-9]\d{0,8})(?:\s*[-–]\s*L?(?P<end>[1-9]\d{0,8}))?")
+#: Lines of a file without a name, which a capture is.
+_LINES = re.compile(r"lines?\s+(?P<start>[1-9]\d{0,8})(?:[-–](?P<end>[1-9]\d{0,8}))?(?![\w-])")
 _COMMIT = re.compile(r"@\s*`?(?P<commit>[0-9a-fA-F]{7,64})`?")
 _BLOB = re.compile(
     r"(?P<repository>https?://[^/]+/.+?)/(?:-/)?(?:blob|src/commit|src)/"
@@ -57,7 +59,11 @@ def parse_attribution(line: str) -> Attribution | None:
         place = read(rest, found)
         if place is not None:
             return place
-    return found._replace(remark=_tidy(rest)) if source and not rest.startswith("`") else None
+    if source is None or rest.startswith("`"):
+        return None
+    lines = _LINES.match(rest)
+    remark = rest[lines.end() :] if lines else rest
+    return found._replace(lines=_lines(lines), remark=_tidy(remark))
 
 
 def _from_link(rest: str, found: Attribution) -> Attribution | None:
@@ -84,8 +90,8 @@ def _from_link(rest: str, found: Attribution) -> Attribution | None:
 
 
 def _from_code(rest: str, found: Attribution) -> Attribution | None:
-    match = _CODE.match(rest)
-    return _from_path(match["code"].strip(), rest[match.end() :], found) if match else None
+    span = code_span(rest)
+    return _from_path(span[0].strip(), rest[span[1] :], found) if span else None
 
 
 def _from_bare(rest: str, found: Attribution) -> Attribution | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from sphinx_memreport.core.ids import Kind, parse_record_id
+from sphinx_memreport.core.inline import code_span
 from sphinx_memreport.core.vocabulary import (
     FORMS,
     GUARANTEES,
@@ -23,7 +24,6 @@ _BARE = re.compile(rf"(?P<label>{_LABEL}):(?:\s+|$)")
 # where a sentence may begin
 _START = re.compile(r"(?:^|(?<=[.;!?`)\]*])\s+)")
 _LONGEST_UNKNOWN = 6
-_CODE = re.compile(r"(`+)\s?(.+?)\s?\1")
 
 
 class Piece(NamedTuple):
@@ -100,13 +100,21 @@ def clean_value(option: Option, value: str) -> str | None:
         case OptionType.RECORD:
             return bare if _is_record(bare) else value
         case OptionType.VERBATIM:
-            code = _CODE.fullmatch(value)
-            return code[2] if code else None
+            return _code(value)
         case OptionType.FLAG:
             return "" if bare.lower() in ("", "yes") else None
         case OptionType.WORDS:
             return value.rstrip(".")
     return value
+
+
+def _code(value: str) -> str | None:
+    """The content of a value that is a code span, without the one blank at each end."""
+    span = code_span(value)
+    if span is None or span[1] != len(value):
+        return None
+    content = span[0].removeprefix(" ").removesuffix(" ")
+    return content or None
 
 
 def _is_record(text: str) -> bool:

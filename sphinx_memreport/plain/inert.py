@@ -22,6 +22,7 @@ from myst_parser.parsers.mdit import create_md_parser
 
 from sphinx_memreport.core.blocks import fence_for
 from sphinx_memreport.core.ids import parse_record_id
+from sphinx_memreport.core.inline import code_ends
 
 # Rules that show text, or nest it; everything else that MyST knows does something.
 _SHOWN = frozenset(
@@ -43,7 +44,6 @@ _RECORD_LINK = re.compile(
 )
 _BLOCK_MARK = re.compile(r"[:%]|\+\s*\+\s*\+|\(.*\)=$")
 _WORD = re.compile(r"[^\W_]+")
-_TICKS = re.compile(r"`+")
 
 
 @cache
@@ -154,7 +154,7 @@ class _Scanner:
     def __init__(self, text: str, links: Links) -> None:
         self._text = text
         self._links = links
-        self._code_ends = _code_ends(text)
+        self._code_ends = code_ends(text)
 
     def run(self) -> str:
         parts: list[str] = []
@@ -215,20 +215,6 @@ def record_of_anchor(anchor: str) -> str | None:
         return str(parse_record_id(written))
     except ValueError:
         return None
-
-
-def _code_ends(text: str) -> dict[int, int]:
-    """Where what begins at each run of backticks ends: a code span, or the run alone."""
-    runs = [match.span() for match in _TICKS.finditer(text)]
-    ends: dict[int, int] = {}
-    next_of_length: dict[int, int] = {}
-    for start, end in reversed(runs):
-        length = end - start
-        ends[start] = next_of_length.get(length, end)
-        next_of_length[length] = end
-        if length > 1:  # behind a backslash, the run is one shorter
-            ends[start + 1] = next_of_length.get(length - 1, end)
-    return ends
 
 
 # --- blocks -------------------------------------------------------------------------------

@@ -53,6 +53,8 @@ _ALSO = {
 }
 _CLAIM_ALSO = ("claim", "claimed operation or warrant")
 
+_SUPPLIED_BY = re.compile(r"Supplied (?:by the (?P<member>[a-z]+) member|from elsewhere):")
+
 _MEMBER_WORDS = (
     (MemberName.PROFILE, ("memory-profile", "profile")),
     (MemberName.RECONCILIATION, ("reconciliation",)),
@@ -76,6 +78,20 @@ def written_label(kind: Kind, option: Option) -> str:
 def option_for(kind: Kind, label: str) -> Option | None:
     """The option that a label means in a record of a kind, or None."""
     return _OPTIONS[kind].get(_plain(label))
+
+
+def supplied_by(member: str) -> str:
+    """The line above a list of IDs that a member outside of the report declares."""
+    return f"Supplied by the {member} member:" if member else "Supplied from elsewhere:"
+
+
+def supplier(line: str) -> MemberName | str | None:
+    """The member that such a line names, or nothing; None when it is no such line."""
+    match = _SUPPLIED_BY.fullmatch(line)
+    if match is None:
+        return None
+    name = match["member"] or ""
+    return name if name in ("", *MemberName) else None
 
 
 def member_from(text: str) -> MemberName | None:

@@ -76,6 +76,26 @@ class AmendmentItem(Model):
     text: str = ""
 
 
+class SuppliedEntry(Model):
+    """An ID that a member outside of the report declares."""
+
+    id: str
+    label: str = ""
+    url: str = ""
+
+
+class SuppliedItem(Model):
+    """A list of such IDs, and the member that declares them, if it is named.
+
+    ``written`` is the list as it was written, with the line above it.
+    """
+
+    line: int
+    member: str
+    entries: tuple[SuppliedEntry, ...]
+    written: str
+
+
 class CoverageEntry(Model):
     """A row of a coverage table."""
 
@@ -146,7 +166,9 @@ class ProfileItem(Model):
     axes: tuple[AxisEntry, ...] = ()
 
 
-Item = Text | Heading | Quote | RecordItem | AmendmentItem | CoverageItem | RegisterItem
+Item = (
+    Text | Heading | Quote | RecordItem | AmendmentItem | SuppliedItem | CoverageItem | RegisterItem
+)
 
 
 class Remark(Model):

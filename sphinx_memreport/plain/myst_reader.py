@@ -16,6 +16,8 @@ from myst_parser.parsers.mdit import create_md_parser
 from myst_parser.parsers.options import TokenizeError, options_to_items
 
 _NAME = re.compile(r"\{(?P<name>[^}\s]+)\}\s*(?P<argument>.*)", re.DOTALL)
+# Lists and mappings in front matter; ours need few.
+_DEEPEST = 50
 
 
 class Block(NamedTuple):
@@ -70,13 +72,26 @@ def front_matter(text: str) -> dict[str, object]:
     if first is None or first.kind != "front_matter":
         return {}
     try:
-        events = list(yaml.parse(first.text, Loader=yaml.BaseLoader))
-        if any(isinstance(event, yaml.AliasEvent) for event in events):
+        if not _is_harmless(first.text):
             return {}
         data = yaml.load(first.text, Loader=yaml.BaseLoader)  # makes strings and nothing else
     except (yaml.YAMLError, ValueError, RecursionError):
         return {}
     return data if isinstance(data, dict) else {}
+
+
+def _is_harmless(text: str) -> bool:
+    """Whether YAML has no aliases and little depth; no more of it is read than tells that.
+
+    :raises yaml.YAMLError: when it is no YAML.
+    """
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.BaseLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.AliasEvent) or depth > _DEEPEST:
+            return False
+    return True
 
 
 @cache

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from markdown_it.token import Token
 
-from sphinx_memreport.core.ids import Kind, MemberName, find_mentions
+from sphinx_memreport.core.ids import Kind, MemberName, check_id, find_mentions
 from sphinx_memreport.core.vocabulary import TYPE_OF_KIND, OptionType
 from sphinx_memreport.plain.attribution import is_attribution, parse_attribution
 from sphinx_memreport.plain.fields import Piece, clean_value, read_fields
 from sphinx_memreport.plain.front_matter import read_front_matter, split_front_matter
 from sphinx_memreport.plain.inert import commonmark, lost_words, table_rows
-from sphinx_memreport.plain.labels import member_from
+from sphinx_memreport.plain.labels import member_from, supplier
 from sphinx_memreport.plain.models import (
     AmendmentItem,
     Field,
@@ -26,6 +26,8 @@ from sphinx_memreport.plain.models import (
     Quote,
     RecordItem,
     Remark,
+    SuppliedEntry,
+    SuppliedItem,
     Text,
 )
 from sphinx_memreport.plain.tables import read_table
@@ -47,7 +49,10 @@ _AMENDMENT = re.compile(
     r"\**Amendment:?\**:?\s*(?P<target>`?[\w-]+`?)\s+is\s+superseded\s+by\s+(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_SUCCESSORS = re.compile(r"(?:\s*(?:,|\band\b|&)?\s*\[?`?[A-Z]{2,4}-[A-Z]{2,4}-[\w-]+`?\]?)+")
+_SUCCESSORS = re.compile(r"(?:\s*+(?:(?:,|\band\b|&)\s*+)?\[?`?[A-Z]{2,4}-[A-Z]{2,4}-[\w-]+`?\]?)+")
+_SUPPLIED = re.compile(
+    r"(?P<id>[\w-]+)(?::[ ](?P<label>[^<>]+?))?(?:[ ]<(?P<url>https?://[^\s\"'<>]+)>)?"
+)
 _AMENDED = re.compile(r"\**Amendment:", re.IGNORECASE)
 _PART_OF = re.compile(r"\s*\**Part of(?::\**|\**:)\s*(?P<rest>.*)", re.IGNORECASE)
 
@@ -144,6 +149,25 @@ class _Reader:
     # --- blocks ---------------------------------------------------------------------------
 
     def _blocks(self) -> Iterator[_Block]:
+        """The blocks of the top level; a list of supplied IDs is one with the line above it."""
+        above: _Block | None = None
+        for block in self._single_blocks():
+            if above and block.kind == "bullet_list_open" and self._supplied_entries(block):
+                yield _Block("supplied", above.start, block.end, block.token)
+                above = None
+                continue
+            if above:
+                yield above
+            paragraph = block.kind == "paragraph_open"
+            if paragraph and supplier(self._raw(block.start, block.end)) is not None:
+                above = block
+                continue
+            above = None
+            yield block
+        if above:
+            yield above
+
+    def _single_blocks(self) -> Iterator[_Block]:
         """The blocks of the top level; what lies between them (link definitions) included."""
         at = 0
         for index, token in enumerate(self._tokens):
@@ -183,7 +207,7 @@ class _Reader:
                 record = self._declared(heading)
                 if record is None:
                     yield heading
-            elif record is not None and self._amends(block):
+            elif record is not None and (block.kind == "supplied" or self._amends(block)):
                 yield record.closed()
                 record = None
                 yield from self._outside(block)
@@ -223,11 +247,33 @@ class _Reader:
             yield from self._quotes(block.start, block.end)
         elif block.kind == "table_open":
             yield self._table(block) or Text(line=line, text=self._raw(block.start, block.end))
+        elif block.kind == "supplied":
+            yield self._supplied(block)
         elif block.kind == "bullet_list_open":
             yield from self._amended(block)
         else:
             text = self._raw(block.start, block.end)
             yield self._amendment(line, text) or Text(line=line, text=text)
+
+    def _supplied(self, block: _Block) -> SuppliedItem:
+        written = self._raw(block.start, block.end)
+        return SuppliedItem(
+            line=self._line(block.start),
+            member=supplier(written.split("\n")[0]) or "",
+            entries=tuple(self._supplied_entries(block)),
+            written=written,
+        )
+
+    def _supplied_entries(self, block: _Block) -> list[SuppliedEntry]:
+        """The entries of a list; none when one of its bullets is something else."""
+        found: list[SuppliedEntry] = []
+        for item in _list_items(self._tokens, block.token):
+            match = _SUPPLIED.fullmatch(" ".join((item.text or "").split()))
+            if match is None or not item.simple or check_id(match["id"]):
+                return []
+            label, url = match["label"] or "", match["url"] or ""
+            found.append(SuppliedEntry(id=match["id"], label=label, url=url))
+        return found
 
     def _table(self, block: _Block) -> Item | None:
         """A register or a coverage table, unless a row has more cells than the header."""

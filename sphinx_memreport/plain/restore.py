@@ -23,6 +23,8 @@ _TYPOGRAPHY = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "�
 # a quotation that is shorter than this, without white space, could be from anywhere
 _FEWEST = 8
 _MOST_MARKS = 6
+# where a quotation reduces to next to nothing, it may stand at every second character
+_MOST_PLACES = 50
 
 
 def restored(quote: str, source: SourceText, within: LineRange | None = None) -> str | None:
@@ -48,7 +50,9 @@ def _passages(
     if at < 0 or (within is None and kept.find(wanted, at + 1) >= 0):
         return []
     found: list[str] = []
-    while at >= 0 and len(found) < 2:
+    for _ in range(_MOST_PLACES):
+        if at < 0 or len(found) > 1:
+            break
         passage = _passage(at, at + len(wanted), places, source, within)
         found += [passage] if passage is not None else []
         at = kept.find(wanted, at + 1)

@@ -106,7 +106,7 @@ def _registered(members: Iterable[Member]) -> dict[str, RegisterEntry]:
             for row in item.rows if isinstance(item, RegisterItem) else ():
                 first = found.get(row.id)
                 found[row.id] = row if first is None else _merged(first, row)
-    return dict(sorted(found.items(), key=lambda pair: int(pair[0].split("-")[1])))
+    return dict(sorted(found.items(), key=lambda pair: (len(pair[0]), pair[0])))
 
 
 def _merged(first: RegisterEntry, second: RegisterEntry) -> RegisterEntry:

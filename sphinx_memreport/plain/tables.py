@@ -17,14 +17,14 @@ from sphinx_memreport.plain.models import (
     Remark,
 )
 
-_CODE = re.compile(r"`+\s?([^`]+?)\s?`+")
+_CODE = re.compile(r"(?<!`)`++\s?([^`]+?)\s?`++")
 _URL = re.compile(r"(?:https?|ssh|file)://[^\s`<>()|]+|git@[\w.-]+:[\w./-]+")
 _COMMIT = re.compile(r"(?<![0-9a-zA-Z])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-zA-Z])")
 _LISTED_IDS = re.compile(
     r"`?[A-Z]{2,4}-[A-Z]{2,4}-[\w-]+`?(?:\s*[,;]\s*`?[A-Z]{2,4}-[A-Z]{2,4}-[\w-]+`?)*\s*(?:[.;]\s*|$)"
 )
-_FILE = re.compile(r"\(file:\s*`?([^`()]+?)`?\)")
-_PATH = re.compile(r"[\w@.+/*-]*(?:/|\.[A-Za-z0-9]{1,8})")
+_FILE = re.compile(r"\(file:\s*+`?([^`()]+?)`?\)")
+_PATH = re.compile(r"/|\.[A-Za-z0-9]")
 _PLAIN_PATH = re.compile(
     r"[\w@.+*-]+(?:/[\w@.+*-]+)*(?:/|\.[A-Za-z0-9]{1,8})|[\w@+-]+\.[A-Za-z]{1,8}"
 )
@@ -133,12 +133,13 @@ def _meaning(header: str) -> str:
 def _paths(text: str, found: dict[str, list[str]]) -> str:
     """Take the paths of a cell; what is no list of paths is returned."""
     left: list[str] = []
-    for part in re.split(r"\s*;\s*", text.strip().rstrip(".")):
+    for part in " ".join(text.split()).rstrip(".").split(";"):
+        part = part.strip()
         role, rest = "direct", part
         if match := _ROLE.match(part):
             role = {"searched": "search"}.get(match["role"].lower(), match["role"].lower())
             rest = part[match.end() :]
-        items = [item for item in re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", rest.strip()) if item]
+        items = [item for item in re.split(r" ?, ?(?:and )?| and ", rest.strip()) if item]
         names = [_path(item, role) for item in items]
         if items and all(names):
             found[role] += [name for name in names if name]
@@ -214,13 +215,17 @@ def _register_row(
         return row[index] if index is not None and index < len(row) else ""
 
     identity, revision, layer = cell(columns.identity), cell(columns.revision), cell(columns.layer)
-    url, commit, file = _URL.search(identity), _COMMIT.search(revision), _FILE.search(identity)
+    commit = _COMMIT.search(revision)
     kind = cell(columns.kind).strip("`* ").lower() or ("git" if commit else "capture")
+    file = _FILE.search(identity) if kind != "git" else None
+    if file:
+        identity = f"{identity[: file.start()]}{identity[file.end() :]}".strip()
+    # where a file is named, the rest is what it was captured from, in whatever words
+    url = None if file else _URL.search(identity)
     layers = tuple(_layers(layer))
+    known = url[0] if url else identity if kind != "git" else ""
     more = [
-        _residue(
-            header, columns.identity, identity, [url[0] if url else "", file[0] if file else ""]
-        ),
+        _residue(header, columns.identity, identity, [known]),
         _residue(header, columns.revision, revision, [commit[0] if commit else "", "sha256"]),
         "" if _layers_say_all(layer) else _named(header, columns.layer, layer),
     ]

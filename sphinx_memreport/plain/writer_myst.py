@@ -26,6 +26,7 @@ from sphinx_memreport.plain.models import (
     Quote,
     RecordItem,
     RegisterItem,
+    SuppliedItem,
     Text,
 )
 
@@ -35,6 +36,9 @@ FRONT_MATTER_KEY = "plain-form"
 HEADING_COMMENT = "plain-heading:"
 #: What stands between the note of an axis and the records of the axis as a whole.
 AXIS_RECORDS = "Records:"
+#: The page of IDs that no member declares.
+SUPPLIED_TITLE = "Records from elsewhere"
+SUPPLIED_TEXT = "The members of this report cite these records; none of them declares one."
 #: What the paragraph with a profile's scope begins with.
 SCOPE = "Scope: "
 
@@ -47,6 +51,8 @@ _MEMBER_OF_PREFIX = {
 _PLAIN = re.compile(r"[^\W_](?:[\w ,.;()/<>+=—–’“”…→*~$&?-]|(?<=\S)[:#'\"`](?=\S))*")
 _YAML_ESCAPED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
 
+# A comment as the export writes it.
+_COMMENT = re.compile(r"<!--\n(?P<text>(?:(?!-->).)*)\n-->", re.DOTALL)
 # What a block scalar cannot hold.
 _NOT_IN_BLOCK = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -93,6 +99,12 @@ def declared_ids(members: Iterable[Member]) -> dict[str, str]:
     }
 
 
+def listed_ids(members: Iterable[Member]) -> set[str]:
+    """IDs that a member lists as supplied from elsewhere."""
+    items = (item for member in members for item in member.items)
+    return {each.id for item in items if isinstance(item, SuppliedItem) for each in item.entries}
+
+
 def cited_ids(member: Member) -> list[str]:
     """Every ID in a member's text, quotations left out, in the order of the text."""
     found: dict[str, None] = {}
@@ -103,8 +115,8 @@ def cited_ids(member: Member) -> list[str]:
 
 
 def supplied(members: Sequence[Member]) -> list[Supply]:
-    """Well-formed record IDs that are cited and declared nowhere."""
-    declared = declared_ids(members)
+    """Well-formed record IDs that are cited, and neither declared nor listed as supplied."""
+    declared = {*declared_ids(members), *listed_ids(members)}
     labels = {
         record.id: record.label
         for member in members
@@ -172,7 +184,8 @@ class MystWriter:
         self, members: Sequence[Member], source_of: SourceOf, pins: Mapping[str, str]
     ) -> None:
         self._declared = declared_ids(members)
-        known = {*self._declared, *(each.id for each in supplied(members))}
+        listed = listed_ids(members)
+        known = {*self._declared, *listed, *(each.id for each in supplied(members))}
         files = {f"{document_name(member)}.md" for member in members}
         self._inert = Inert(Links(files, known))
         self._source_of = source_of
@@ -204,9 +217,11 @@ class MystWriter:
             case Heading():
                 return f"{'#' * item.level} {self._inert.inline(item.text)}"
             case Text():
-                return self._inert.block(item.text)
+                return self._text(item.text)
             case Quote():
                 return self._quote(item)
+            case SuppliedItem():
+                return self._supplied(item)
             case RecordItem():
                 return self._record(item)
             case AmendmentItem():
@@ -258,7 +273,29 @@ class MystWriter:
             case Quote():
                 return self._quote(part)
             case Text():
-                return self._inert.block(part.text)
+                return self._text(part.text)
+
+    def _text(self, text: str) -> str:
+        """Text; a comment that the export wrote is one again."""
+        comment = _COMMENT.fullmatch(text)
+        if comment is None or HEADING_COMMENT in text:
+            return self._inert.block(text)
+        return "\n".join(f"% {line}".rstrip() for line in comment["text"].split("\n"))
+
+    def _supplied(self, item: SuppliedItem) -> str:
+        if any(each.id in self._declared for each in item.entries):
+            return self._inert.block(item.written)
+        lines = [
+            " ".join(
+                [
+                    f"{each.id}: {each.label}" if each.label else each.id,
+                    *([f"<{each.url}>"] if each.url else []),
+                ]
+            )
+            for each in item.entries
+        ]
+        options = [("member", item.member)] if item.member else []
+        return _directive("memsupplied", "", options, ["\n".join(lines)], "`")
 
     def _quote(self, quote: Quote) -> str:
         source = self._source_of(quote)
@@ -380,8 +417,8 @@ def _flow(values: Iterable[str]) -> str:
 def supplied_page(entries: Sequence[Supply]) -> str:
     """A page that lists the supplied IDs, those of each member together."""
     blocks = [
-        "# Records from elsewhere",
-        "The members of this report cite these records; none of them declares one.",
+        f"# {SUPPLIED_TITLE}",
+        SUPPLIED_TEXT,
     ]
     for member in _MEMBER_OF_PREFIX.values():
         of_member = [entry for entry in entries if entry.member is member]
@@ -408,6 +445,7 @@ def conf_py(system: str) -> str:
     """The settings of the site."""
     return (
         f"project = {system!a}\n"
+        "html_show_copyright = False\n"
         'extensions = ["myst_parser", "sphinx_memreport"]\n'
         'myst_enable_extensions = ["colon_fence"]\n'
         "myst_heading_anchors = 4\n"

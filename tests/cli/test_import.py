@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -418,6 +420,100 @@ def test_export_gives_the_members_back(
     assert again.exit_code == 0
     for name in files_below(first):
         assert (second / name).read_bytes() == (first / name).read_bytes(), name
+
+
+def test_the_system_is_what_the_front_matter_says(tmp_path: Path, memory: Path) -> None:
+    other = tmp_path / "overview.md"
+    other.write_text("---\nsystem: jotter two\n---\n\n# Overview\n", encoding="utf-8")
+    import_(memory, other, "--into", tmp_path / "site")
+    config = (tmp_path / "site/memreport.toml").read_text(encoding="utf-8")
+    assert config.startswith(
+        '[reports.jotter-two]\ndirectory = "jotter-two"\nsystem = "jotter two"\n'
+    )
+
+
+EXAMPLE = Path(__file__).parents[2] / "example_report"
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    site = tmp_path_factory.mktemp("example") / "source"
+    shutil.copytree(EXAMPLE, site, ignore=shutil.ignore_patterns("checkouts", "_build"))
+    subprocess.run([sys.executable, site / "make_checkout.py"], check=True, capture_output=True)
+    return site
+
+
+def facts(source: Path) -> dict[str, list[str]]:
+    """What the data say of the documents of the report, without lines, one text for each entry."""
+
+    def without_lines(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: without_lines(each) for key, each in value.items() if key != "line"}
+        return [without_lines(each) for each in value] if isinstance(value, list) else value
+
+    site = TinySite(source.parent / f"build-{source.name}")
+    site.source = source
+    data = site.build(builder="dummy").data("memreport.json")
+    return {
+        name: sorted(
+            json.dumps(without_lines(entry), sort_keys=True)
+            for entry in entries
+            if entry.get("docname") != "index"  # of the site, not of the report
+        )
+        for name, entries in data.items()
+        if isinstance(entries, list)
+    }
+
+
+def test_the_example_comes_back_but_for_what_the_export_names(example: Path) -> None:
+    members, back = example.parent / "members", example.parent / "back"
+    result = run("export", "--into", members, "--config", example / "memreport.toml")
+    assert result.stderr.splitlines() == [
+        "memreport.toml:1: the plain form has no 'contract = \"strict\"'",
+        "boundary.md:8: memsrc: paths in the text (3) are not checked any more",
+        "boundary.md:19: SRC-2: its file is named but not copied: captures/month-with-jotter.html",
+        "boundary.md:19: SRC-3: its file is named but not copied: captures/session.txt",
+        "index.md:145: the plain form has no memoverview",
+        "index.md:148: the plain form has no memrecords",
+        "index.md:152: the plain form has no memgraph",
+        "index.md:158: the plain form has no toctree",
+        "reconciliation.md:45: evidence: the plain form has no 'supports': MEM-ABS-encryption",
+    ]
+    checkout = example / "checkouts/jotter"
+    result = import_(*sorted(members.glob("*.md")), "--into", back, "--checkout", checkout)
+    assert (result.exit_code, result.stderr) == (0, "")
+    needed = [back / "captures/month-with-jotter.html", back / "captures/session.txt"]
+    for file in needed:
+        assert f"next: put the captured file at {file}\n" in result.stdout
+    shutil.copytree(example / "captures", back / "captures")
+    before, after = facts(example), facts(back)
+    different = {
+        name: (
+            [json.loads(each) for each in before[name] if each not in after[name]],
+            [json.loads(each) for each in after[name] if each not in before[name]],
+        )
+        for name in before
+        if before[name] != after[name]
+    }
+    assert sorted(different) == ["evidence", "paths", "references", "reports"]
+    ((gone,), (new,)) = different["evidence"]
+    assert new == {**gone, "supports": []}
+    ((gone,), (new,)) = different["reports"]
+    assert new == {**gone, "contract": "core"}
+    gone_paths, new_paths = different["paths"]
+    assert [each["path"] for each in gone_paths] == [
+        *("src/jotter/__init__.py", "src/jotter/__main__.py", "src/jotter"),
+    ]
+    assert new_paths == []
+    gone_references, new_references = different["references"]
+    assert sorted((each["option"], each["target"]) for each in gone_references) == [
+        ("around", "MEM-RTE-recall"),  # of the graph
+        ("supports", "MEM-ABS-encryption"),
+    ]
+    # the paths, which name their source in the text now
+    assert {(each["docname"], each["target"]) for each in new_references} == {
+        ("jotter/boundary", "SRC-1")
+    }
 
 
 def test_export_names_what_it_cannot_write_and_overwrites_nothing(

@@ -13,14 +13,16 @@ from markdown_it.renderer import RendererHTML
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
-from sphinx_memreport.config import Report
+from sphinx_memreport.config import CaptureSource, Report
 from sphinx_memreport.core.ids import MemberName
+from sphinx_memreport.core.models import Layer
 from sphinx_memreport.core.quotes import normalise
+from sphinx_memreport.core.vocabulary import OWN_DIRECTIVES
 from sphinx_memreport.plain.inert import Inert, Links, commonmark
-from sphinx_memreport.plain.models import Member
+from sphinx_memreport.plain.models import CoverageItem, Member, RegisterItem
 from sphinx_memreport.plain.reader import decode, read_member
-from sphinx_memreport.plain.writer_myst import MystWriter, cited_ids
-from sphinx_memreport.plain.writer_plain import Source, write_members
+from sphinx_memreport.plain.writer_myst import MystWriter, cited_ids, supplied
+from sphinx_memreport.plain.writer_plain import Source, Written, write_members
 
 REPORT = Report.model_validate(
     {
@@ -207,9 +209,133 @@ def test_a_document_of_our_own_becomes_a_member_and_what_has_no_place_is_named()
     assert "| SRC-1 | git | `https://github.com/example/jotter` |" in written.text
     assert (again.member, again.front_matter.get("run-id")) == (MemberName.MEMORY, "R-1")
     assert [(remark.line, remark.message) for remark in written.lost] == [
+        (14, "memsrc: paths in the text (1) are not checked any more"),
         (16, "evidence: the plain form has no 'layer'"),
         (24, "the plain form has no memrecords"),
+        (27, "no heading divides it from MEM-ABS-lock: it becomes part of that"),
         (27, "the directive 'note' is not ours; kept as it is"),
+    ]
+
+
+def exported(text: str, name: str = "memory.md") -> Written:
+    (written,) = write_members(REPORT, [Source(PurePosixPath(name), text)])
+    return written
+
+
+@pytest.mark.parametrize("name", sorted(OWN_DIRECTIVES))
+def test_every_directive_of_ours_is_known_to_the_export(name: str) -> None:
+    bodies = {
+        "memcoverage": "- entry: a",
+        "memprofile": "write_agency:\n  assessment: absent",
+    }
+    written = exported(f"# A\n\n```{{{name}}} MEM-OBJ-x\n{bodies.get(name, '')}\n```\n")
+    assert "not ours" not in " ".join(remark.message for remark in written.lost)
+    assert f"{{{name}}}" not in written.text
+
+
+@pytest.mark.parametrize("name", ["block", "inline", "record", "role", "yaml"])
+def test_a_directive_of_others_is_kept_whatever_its_name(name: str) -> None:
+    written = exported(f"# A\n\n```{{{name}}} x\ny\n```\n")
+    assert [remark.message for remark in written.lost] == [
+        f"the directive '{name}' is not ours; kept as it is"
+    ]
+    assert f"```{{{name}}} x\ny\n```" in written.text
+
+
+def test_comments_stay_comments() -> None:
+    document = (
+        "# A\n\n% Of MEM-OBJ-nothing:\n%\n% :::{memobject} X\n\n:::{memclaim} MEM-CLM-a — A\n"
+        "% Inside.\n\nText.\n:::\n"
+    )
+    written = exported(document)
+    assert written.lost == ()
+    assert "<!--\nOf MEM-OBJ-nothing:\n\n:::{memobject} X\n-->" in written.text
+    member = read(written.text)
+    assert cited_ids(member) == ["MEM-CLM-a"]
+    back = myst([member])["memory.md"]
+    assert "\n\n% Of MEM-OBJ-nothing:\n%\n% :::{memobject} X\n\n" in back
+    assert "\n\n% Inside.\n\nText.\n" in back
+    assert plain({"memory.md": back})["memory.md"] == written.text
+
+
+def test_what_a_comment_or_a_role_loses_is_named() -> None:
+    document = "# A\n\n% a --> b\n\nSee {memraw}`MEM-OBJ-x`,\n{mem:record}`MEM-OBJ-y` {ref}`z`.\n"
+    written = exported(document)
+    assert [(remark.line, remark.message, remark.text) for remark in written.lost] == [
+        (3, "a comment that holds '-->' is not written", "a --> b"),
+        (5, "memraw: without it, the ID is a citation", "MEM-OBJ-x"),
+        (5, "the role 'ref' is not ours; kept as it is", "{ref}`z`"),
+    ]
+    assert written.text.endswith("See `MEM-OBJ-x`,\nMEM-OBJ-y {ref}`z`.\n")
+
+
+def test_supplied_ids_come_back_with_member_label_and_address() -> None:
+    directive = (
+        "```{memsupplied}\n:member: verification\n\nRT-RTE-two: Two writers <https://x.org/#a>\n"
+        "RT-RTE-three\n```\n"
+    )
+    document = f"# A\n\n```{{memmember}} memory\n```\n\n{directive}\nRT-RTE-two and MEM-OBJ-x.\n"
+    written = exported(document)
+    member = read(written.text)
+    assert [each.id for each in supplied([member])] == ["MEM-OBJ-x"]
+    assert directive.removesuffix("\n") in myst([member])["memory.md"]
+    # one of them is declared after all: the list is text
+    other = read("# B\n\n#### RT-RTE-two — Two\n", "runtime.md")
+    assert "memsupplied" not in myst([member, other])["memory.md"]
+
+
+def test_a_list_that_is_not_one_of_supplied_ids_stays_text() -> None:
+    for text in (
+        "Supplied by the verification member:\n\n- RT-RTE-two: see *there*\n- Not an ID",
+        "Supplied by the weather member:\n\n- RT-RTE-two",
+        "Further:\n\n- RT-RTE-two",
+        "Supplied from elsewhere:",
+    ):
+        assert "memsupplied" not in myst([read(f"# A\n\n{text}\n")])["memory.md"], text
+
+
+def test_the_register_comes_back() -> None:
+    identities = ["urn:example:a:b", "A talk, see https://example.org/a (slides)"]
+    report = REPORT.model_copy(
+        update={
+            "sources": {
+                f"SRC-{number}": CaptureSource(
+                    kind="capture",
+                    identity=identity,
+                    file=f"captures/{number}.txt",
+                    sha256="0" * 64,
+                    layer=Layer.OBSERVED,
+                    inspected="All.",
+                )
+                for number, identity in enumerate(identities, 1)
+            }
+        }
+    )
+    document = (
+        "# A\n\n```{memsources}\n```\n\n```{evidence} SRC-2\n:lines: 3-4\n:caption: Said.\n\n"
+        "x\n```\n"
+    )
+    (written,) = write_members(report, [Source(PurePosixPath("memory.md"), document)])
+    member = read(written.text)
+    (rows,) = [item.rows for item in member.items if isinstance(item, RegisterItem)]
+    assert [(row.repository, row.file, row.inspected, row.more) for row in rows] == [
+        (identity, f"captures/{number}.txt", "All.", ())
+        for number, identity in enumerate(identities, 1)
+    ]
+    (quote,) = member.quotes
+    assert (quote.source, str(quote.lines), quote.remark) == ("SRC-2", "3-4", "Said.")
+
+
+def test_the_records_of_a_coverage_row_keep_their_order() -> None:
+    document = (
+        "# A\n\n```{memcoverage}\n- entry: a\n  records: [MEM-OBJ-b, MEM-OBJ-a]\n"
+        "  note: Of MEM-OBJ-b.\n- entry: b\n  records: [MEM-OBJ-a]\n  unresolved: MEM-OBJ-c\n```\n"
+    )
+    written = exported(document)
+    (rows,) = [item.rows for item in read(written.text).items if isinstance(item, CoverageItem)]
+    assert rows[0].records == ("MEM-OBJ-b", "MEM-OBJ-a")
+    assert [(remark.message, remark.text) for remark in written.lost] == [
+        ("memcoverage: cited, it becomes a record of the row", "MEM-OBJ-c")
     ]
 
 
@@ -351,3 +477,11 @@ def test_links_to_records_become_references_and_other_files_stay_text() -> None:
 )
 def test_what_is_active_is_escaped_where_it_stands(text: str, written: str) -> None:
     assert Inert().block(text) == written
+
+
+def test_the_note_of_an_axis_is_no_list_of_records() -> None:
+    axis = "write_agency:\n  assessment: absent\n  note: None of it.\n"
+    written = exported(f"# A\n\n```{{memprofile}}\n{axis}```\n")
+    profile = read(written.text).profile
+    assert profile is not None
+    assert [(each.note, each.records) for each in profile.axes] == [("None of it.", ())]

@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 from sphinx.util import logging
 
 from sphinx_memreport.core.graph import Edge, Graph, Node, Relation
+from sphinx_memreport.core.ids import Kind
 from sphinx_memreport.core.vocabulary import TYPE_OF_KIND
 from sphinx_memreport.sphinx_ext.render.page import Page
 from sphinx_memreport.sphinx_ext.words import _, term
@@ -159,8 +160,7 @@ def _group(drawing: _Drawing, group: ElementTree.Element) -> str:
 def _node(drawing: _Drawing, index: int, group: ElementTree.Element) -> str:
     node = drawing.graph.nodes[index]
     kind = TYPE_OF_KIND[node.kind] if node.kind else None
-    name = kind.directive.removeprefix("mem") if kind else "supplied"
-    classes = f"memreport-node memreport-node-{name}"
+    classes = f"memreport-node {node_class(node.kind)}"
     if node.key == drawing.graph.around:
         classes += " memreport-node-around"
     if node.superseded:
@@ -178,6 +178,12 @@ def _node(drawing: _Drawing, index: int, group: ElementTree.Element) -> str:
     if uri is None:
         return f'<g class="{classes}">{content}</g>'
     return f'<a class="{classes}" href="{escape(uri)}">{content}</a>'
+
+
+def node_class(kind: Kind | None) -> str:
+    """The CSS class of a kind of box; None is that of records from elsewhere."""
+    name = TYPE_OF_KIND[kind].directive.removeprefix("mem") if kind else "supplied"
+    return f"memreport-node-{name}"
 
 
 def _line(text: ElementTree.Element, *, is_id: bool) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from docutils import nodes
 
 from sphinx_memreport.config import GitSource
-from sphinx_memreport.core.models import Evidence, Finding, Resolution, Status
-from sphinx_memreport.core.quotes import mark_invisible
+from sphinx_memreport.core.characters import mark_invisible
+from sphinx_memreport.core.models import Evidence, Finding, PathReference, Resolution, Status
+from sphinx_memreport.core.site import QuotedPath
 from sphinx_memreport.permalinks import permalink
 from sphinx_memreport.sphinx_ext.nodes import evidence_block, path_reference
+from sphinx_memreport.sphinx_ext.pages import source_page_uri
 from sphinx_memreport.sphinx_ext.passages import (
     evidence_anchor,
     language_of,
@@ -100,10 +102,10 @@ def render_finding(finding: Finding) -> nodes.Node:
 
 
 def render_path(page: Page, node: path_reference) -> list[nodes.Node]:
-    """A path that a role points at, linked to the host when it exists."""
+    """A path that a role points at, linked to the host, else to the file's page in the site."""
     reference = page.facts.paths[node["number"]]
     verdict = page.site.path_verdict(reference)
-    shown = nodes.literal("", "", *node.children, classes=["memreport-path"])
+    shown = nodes.literal("", "", *_unbroken(node), classes=["memreport-path"])
     if verdict is None or verdict.finding:
         return [nodes.inline("", "", shown, classes=["memreport-dangling"])]
     source = page.source(reference.report, page.source_id(reference))
@@ -117,9 +119,31 @@ def render_path(page: Page, node: path_reference) -> list[nodes.Node]:
         source.permalink,
         directory=verdict.directory,
     )
-    if url is None:
+    uri = url or _page_uri(page, reference, verdict)
+    if uri is None:
         return [shown]
-    link = nodes.reference("", "", shown, internal=False, refuri=url)
+    link = nodes.reference("", "", shown, internal=url is None, refuri=uri)
     if verdict.locked:
         link["reftitle"] = dated(_("verified"), verdict.locked)
     return [link]
+
+
+def _unbroken(node: path_reference) -> list[nodes.Node]:
+    """What a path is shown as; no line ends inside the source ID that it begins with."""
+    source, text = f"{node['source']}:", node.astext()
+    if source == ":" or not text.startswith(source):
+        return node.children
+    head = nodes.inline("", source, classes=["memreport-unbroken"])
+    return [head, nodes.Text(text.removeprefix(source))]
+
+
+def _page_uri(page: Page, reference: PathReference, verdict: QuotedPath) -> str | None:
+    """The address of a file's page, at the first line that is meant where the page shows it."""
+    if not verdict.excerpts:
+        return None
+    source_id, path = page.source_id(reference), reference.path
+    uri = source_page_uri(page.app, page.docname, reference.report, source_id, path)
+    start = reference.lines.start if reference.lines else 0
+    if uri and any(each.start <= start <= each.end for each in verdict.excerpts):
+        return f"{uri}#L{start}"
+    return uri

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from docutils import nodes
 
 from sphinx_memreport.core.graph import MAX_NODES, Graph, Node, Relation, record_graph
+from sphinx_memreport.core.ids import Kind
+from sphinx_memreport.core.vocabulary import RECORD_TYPES
 from sphinx_memreport.sphinx_ext import nodes as placeholders
-from sphinx_memreport.sphinx_ext.render.drawing import draw
+from sphinx_memreport.sphinx_ext.render.drawing import draw, node_class
 from sphinx_memreport.sphinx_ext.render.page import Page
 from sphinx_memreport.sphinx_ext.words import _, capitalized, counted, listed, term
 
@@ -36,7 +38,8 @@ def render_graph(page: Page, node: placeholders.record_graph) -> list[nodes.Node
     drawing = nodes.container(
         "", nodes.raw("", svg, format="html"), classes=["memreport-scroll", "memreport-graph"]
     )
-    return [*shown, drawing, *([_note(_legend(graph))] if graph.edges else [])]
+    arrows = [_note(_legend(graph))] if graph.edges else []
+    return [*shown, drawing, _boxes(graph), *arrows]
 
 
 def _takes_svg(page: Page) -> bool:
@@ -63,6 +66,26 @@ def _left_out(graph: Graph) -> Iterator[str]:
 
 def _steps(number: int) -> str:
     return counted("{number} step", "{number} steps", number)
+
+
+def _boxes(graph: Graph) -> nodes.paragraph:
+    """What each kind of box stands for, with a box of that kind before it."""
+    used = {node.kind for node in graph.nodes}
+    kinds: list[tuple[Kind | None, str]] = [
+        (each.kind, term(each.title)) for each in RECORD_TYPES if each.kind in used
+    ]
+    if None in used:
+        kinds.append((None, _("declared outside this site")))
+    parts = [
+        nodes.inline(
+            "",
+            "",
+            nodes.inline("", "", classes=["memreport-swatch", node_class(kind)]),
+            nodes.Text(title),
+        )
+        for kind, title in kinds
+    ]
+    return nodes.paragraph("", "", *listed(parts), classes=["memreport-graph-note"])
 
 
 def _legend(graph: Graph) -> str:

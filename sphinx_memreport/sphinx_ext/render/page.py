@@ -66,7 +66,8 @@ class Page:
 
     def cite_record(self, report: str, record_id: str, label: str = "") -> nodes.Node:
         """A record, linked by its label (else its ID)."""
-        shown = nodes.inline("", label or record_id)
+        unbroken = [] if label else ["memreport-cited-id"]
+        shown = nodes.inline("", label or record_id, classes=unbroken)
         return record_reference(report, record_id, shown, explicit=bool(label))
 
     def citation(self, citation: Citation) -> nodes.Node:

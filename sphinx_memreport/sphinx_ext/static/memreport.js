@@ -18,7 +18,7 @@
     return made;
   };
 
-  // --- copying -----------------------------------------------------------------------------
+  // --- copying ---
 
   async function copy(text) {
     try {
@@ -87,7 +87,7 @@
     });
   }
 
-  // --- previews ----------------------------------------------------------------------------
+  // --- previews ---
 
   function readPreviews() {
     const found = new Map();
@@ -184,7 +184,7 @@
     }
   }
 
-  // --- tables ------------------------------------------------------------------------------
+  // --- tables ---
 
   const textOf = (node) => node.textContent.trim().replace(/\s+/g, " ");
   const collator = new Intl.Collator(document.documentElement.lang || "en", { numeric: true });
@@ -296,19 +296,31 @@
     }
   }
 
-  // --- scrolling ---------------------------------------------------------------------------
+  // --- scrolling ---
+
+  // the sides at which a block goes on out of view
+  function sidesOf({ scrollLeft, scrollWidth, clientWidth }) {
+    const before = Math.abs(scrollLeft);
+    const behind = scrollWidth - clientWidth - before;
+    return [before > 1 && "start", behind > 1 && "end"].filter(Boolean).join(" ");
+  }
 
   function makeScrollable() {
     const blocks = ".memreport-evidence pre, .memreport-source-page .highlight, .memreport-scroll";
     // told after the browser has laid the page out: nothing here makes it do so again
     const observer = new ResizeObserver((entries) => {
-      const wide = entries.map(({ target }) => target.scrollWidth > target.clientWidth);
+      const found = entries.map(({ target }) => sidesOf(target));
       entries.forEach(({ target }, index) => {
-        if (wide[index]) target.tabIndex = 0;
+        target.dataset.more = found[index];
+        if (found[index]) target.tabIndex = 0;
         else target.removeAttribute("tabindex");
       });
     });
     document.querySelectorAll(blocks).forEach((block) => observer.observe(block));
+    const scrolled = ({ target }) => {
+      if (target.matches?.(blocks)) target.dataset.more = sidesOf(target);
+    };
+    document.addEventListener("scroll", scrolled, { capture: true, passive: true });
   }
 
   setUpCopying(announcer());
