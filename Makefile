@@ -3,10 +3,19 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: example test lint docs clean
+.PHONY: example test campaign lint docs clean
 
+# A Python that can run this, and an environment that is whole.
+USABLE = import sys; sys.exit(sys.version_info < (3, 11))
+WHOLE = import pip, sys; sys.exit(sys.version_info < (3, 11))
+
+# An environment of an older Python, or half made, is made anew.
 $(VENV)/installed: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -c '$(WHOLE)' 2>/dev/null || { \
+	  $(PYTHON) -c '$(USABLE)' || { \
+	    echo "$(PYTHON) is not Python 3.11 or later; name one that is: make PYTHON=python3.12 …" >&2; \
+	    exit 1; }; \
+	  $(PYTHON) -m venv --clear $(VENV); }
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
@@ -18,6 +27,14 @@ example: $(VENV)/installed
 
 test: $(VENV)/installed lint
 	$(BIN)/python -m pytest -n auto
+
+# Long searches for what the suite misses, with fixed seeds: an hour or so.
+campaign: $(VENV)/installed
+	$(BIN)/python tests/campaigns/mutations.py --count 600
+	$(BIN)/python tests/campaigns/faults.py --signal SIGKILL
+	$(BIN)/python tests/campaigns/faults.py --signal SIGKILL --jobs 4
+	$(BIN)/python tests/campaigns/faults.py --signal ENOSPC
+	$(BIN)/python tests/campaigns/fuzz.py --minutes 20
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

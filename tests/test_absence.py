@@ -142,6 +142,30 @@ def test_an_annotation_may_search_as_well(site: TinySite) -> None:
     assert "refuted" in searches(built)[0]
 
 
+# --- a text that looks like an expression ---------------------------------------------------
+
+
+def test_a_text_that_would_be_found_as_an_expression_is_warned_of(site: TinySite) -> None:
+    text = absence("src/**", "json|def|import") + absence("src/**", "cron|sched", name="other")
+    for _ in range(2):  # what was found out is kept
+        built = site.build({"memory.md": f"# Memory\n\n{text}"})
+        assert (built.problems, built.status) == ([("literal-pattern", "memory", 3)], 0)
+    (problem,) = built.details
+    assert problem.details == ("src/jotter/recall.py:1: def recall(query, notes, limit=5):",)
+    assert "add the flag ':regex:'" in problem.fix
+    assert r"write ':pattern: json\|def\|import' with it" in problem.fix
+    literal, other = searches(built)
+    assert "proves nothing" in literal
+    assert "add the flag ':regex:'" in literal
+    assert other.endswith("nothing found")
+    # the first fix refutes the absence, the second one settles it
+    regex = absence("src/**", "json|def|import", "regex")
+    built = site.build({"memory.md": f"# Memory\n\n{regex}"}, "dummy")
+    assert built.problems == [("refuted-absence", "memory", 3)]
+    meant = absence("src/**", r"json\|def\|import", "regex")
+    assert site.build({"memory.md": f"# Memory\n\n{meant}"}, "dummy").problems == []
+
+
 # --- searches that prove nothing ------------------------------------------------------------
 
 CASES: list[tuple[str, list[str]]] = [

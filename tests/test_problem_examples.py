@@ -9,7 +9,7 @@ from docs_repo import docs_repository
 from pinned_repo import PinnedRepo
 from problem_examples import build_example, codes, read_example, said_by
 
-from sphinx_memreport.core.problems import Code, Severity
+from sphinx_memreport.core.problems import Code, Notice, Severity
 
 
 @pytest.fixture(scope="module")
@@ -18,11 +18,11 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> PinnedRepo:
 
 
 def test_every_code_has_an_example() -> None:
-    assert codes() == sorted(Code)
+    assert codes() == sorted([*Code, *Notice])
 
 
-@pytest.mark.parametrize("code", Code)
-def test_example(code: Code, repository: PinnedRepo, tmp_path: Path) -> None:
+@pytest.mark.parametrize("code", [*Code, *Notice])
+def test_example(code: Code | Notice, repository: PinnedRepo, tmp_path: Path) -> None:
     example = read_example(code)
     assert {found[0] for found in example.expected} == {code}
     built = build_example(example, tmp_path / "site", repository)

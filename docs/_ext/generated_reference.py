@@ -273,7 +273,7 @@ class CommandHelp(_Generated):
     def run(self) -> list[nodes.Node]:
         """Usage, the paragraphs of the help, and a table of the options."""
         name = self.arguments[0]
-        context = click.Context(memreport, info_name="memreport")
+        context = click.Context(memreport, info_name="memreport", **memreport.context_settings)
         command = memreport.get_command(context, name)
         if command is None:
             self.wrong(f"no command is named {name}")
@@ -284,7 +284,7 @@ class CommandHelp(_Generated):
         for text in (command.help or "", command.epilog or ""):
             found += [_help_paragraph(part) for part in cleandoc(text).split("\n\n") if part]
         records = (each.get_help_record(context) for each in command.get_params(context))
-        rows = [(f"`{record[0]}`", record[1]) for record in records if record]
+        rows = [(f"`{record[0]}`", record[1]) for record in records if record and record[1]]
         return [*found, self.table(("Option", "What it does"), rows)]
 
 
@@ -303,6 +303,10 @@ def _type(annotation: Any) -> str:
         return " or ".join(f"`{value}`" if value else "empty" for value in arguments)
     if isinstance(annotation, type) and issubclass(annotation, StrEnum):
         return "one of " + ", ".join(f"`{value}`" for value in annotation)
+    if arguments and all(
+        isinstance(each, type) and issubclass(each, StrEnum) for each in arguments
+    ):
+        return "one of " + ", ".join(f"`{value}`" for each in arguments for value in each)
     if annotation in _WORDS:
         return _WORDS[annotation]
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -23,7 +23,7 @@ from docutils.parsers.rst import directives
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from sphinx_memreport.core.problems import Code, Severity, default_severity
+from sphinx_memreport.core.problems import Code, Notice, Severity, default_severity
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -82,7 +82,8 @@ class ProblemExample(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """The severity, the files with line numbers, and the message."""
-        code = Code(self.arguments[0])
+        name = self.arguments[0]
+        code = Notice(name) if name in tuple(Notice) else Code(name)
         found: list[nodes.Node] = [nodes.paragraph("", self._severity(code))]
         folder = PROBLEMS / code
         files = sorted(folder.rglob("*.*")) if folder.is_dir() else [PROBLEMS / f"{code}.md"]
@@ -101,7 +102,7 @@ class ProblemExample(SphinxDirective):
         said_block["classes"].append("said")
         return [*found, said_block]
 
-    def _severity(self, code: Code) -> str:
+    def _severity(self, code: Code | Notice) -> str:
         core, strict = default_severity(code), default_severity(code, strict=True)
         if code is Code.INVALID_CONFIG:
             return "An error that ends the build at once, with exit status 2. No page is written."

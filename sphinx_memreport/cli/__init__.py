@@ -13,7 +13,7 @@ from typing import NamedTuple
 import click
 
 from sphinx_memreport import __version__
-from sphinx_memreport.cli.exits import Exit, Failure, explained
+from sphinx_memreport.cli.exits import Exit, Failure, explained, tidy_termination
 
 
 class _Entry(NamedTuple):
@@ -72,7 +72,8 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; what it could not do becomes a message and an exit status."""
         try:
-            return super().invoke(ctx)
+            with tidy_termination():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             raise Failure("interrupted", Exit.INTERRUPTED) from None
         except Exception as error:
@@ -93,10 +94,11 @@ def main() -> None:
       cd report
       memreport fetch
       memreport quote src/app.py 12-20      a block to paste into a record
-      sphinx-build . _build
+      sphinx-build -b html . _build/html
 
     Commands look for memreport.toml here, in docs/, and then in the folders above; -c names
-    another one. None of them needs Sphinx, save 'check' and 'repin', which run conf.py beside it.
+    another one. 'check', 'repin' and 'lock' run Sphinx, and so conf.py beside it (-s names its
+    folder); the others do not need Sphinx.
 
     \b
     Exit status:

@@ -18,7 +18,7 @@ from sphinx_memreport.cli.checking import (
     problem_line,
     site_options,
 )
-from sphinx_memreport.cli.common import Exit, Failure, say, say_bytes, write_atomic
+from sphinx_memreport.cli.common import Exit, Failure, counted, say, say_bytes, write_atomic
 from sphinx_memreport.core.problem_files import (
     ProblemEntry,
     github_annotations,
@@ -168,17 +168,13 @@ def _formatted(checked: Checked, problems: Sequence[ProblemEntry], form: str) ->
 
 def _summary(checked: Checked, problems: Sequence[ProblemEntry]) -> str:
     errors = sum(problem.severity is Severity.ERROR for problem in problems)
-    documents = _counted(len(checked.documents), "document") if checked.config else ""
+    documents = counted(len(checked.documents), "document") if checked.config else ""
     found = [
-        _counted(number, word)
+        counted(number, word)
         for number, word in ((errors, "error"), (len(problems) - errors, "warning"))
         if number
     ]
     return f"{', '.join(found) or 'no problems'}" + (f" ({documents} known)" if documents else "")
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 # --- watching -----------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -19,8 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from sphinx_memreport.cli.common import CONFIG_NAME, Failure
+from sphinx_memreport.cli.common import CONFIG_NAME, Failure, say
 from sphinx_memreport.config import GitSource, InvalidConfig, SiteConfig, load_config
+from sphinx_memreport.core.exclusive import exclusive
 from sphinx_memreport.core.export import EXPORT_NAME
 from sphinx_memreport.core.problem_files import ProblemEntry
 
@@ -33,6 +35,7 @@ CACHE = Path("_build", "memreport-check")
 #: Where ``conf.py`` may be below a folder.
 _BELOW = (".", "docs", "doc", "docs/source")
 _BUILDER = "memreport"
+_LOCK = "memreport-check.lock"
 _MOST_JOBS = 1000
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -89,7 +92,7 @@ def _jobs(_context: click.Context, _option: click.Parameter, text: str) -> int:
     """Read a number of processes."""
     if text == "auto":
         return os.cpu_count() or 1
-    if not text.isdecimal() or not 0 < int(text) <= _MOST_JOBS:
+    if not re.fullmatch("[0-9]{1,9}", text) or not 0 < int(text) <= _MOST_JOBS:
         raise click.BadParameter(f"expected a number of processes or 'auto', found {text!r}")
     return int(text)
 
@@ -148,12 +151,18 @@ def check_site(
     :raises Failure: when Sphinx fails, with status 2.
     """
     cache = _prepared(cache or site / CACHE)
+    # what another check writes to these files must not be taken for ours
+    with exclusive(cache / _LOCK, lambda holder: say(f"waiting for {holder}", err=True)):
+        return _check_with(cache, site, jobs, settings or {})
+
+
+def _check_with(cache: Path, site: Path, jobs: int, settings: Mapping[str, object]) -> Checked:
     out = cache / "out"
     listed, exported = out / "problems.json", out / EXPORT_NAME
     for file in (listed, exported):  # never take what an earlier check found for ours
         file.unlink(missing_ok=True)
     try:
-        overrides = {**(settings or {}), "memreport_report": {"json": listed.name}}
+        overrides = {**settings, "memreport_report": {"json": listed.name}}
         app = _run_sphinx(site, out, cache / "doctrees", jobs, overrides)
     except _Refused as refused:
         return Checked(site, refused.problems)
@@ -230,6 +239,8 @@ def _run_sphinx(
         refused = stop.__cause__
         if isinstance(refused, InvalidConfig):
             raise _Refused(_entries(refused, site)) from None
+        if isinstance(refused, OSError):  # a full disk and the like
+            raise refused from None
         raise Failure(f"Sphinx stopped with status {stop.code}") from None
     except SphinxError as error:
         raise Failure(_explained(error, site)) from None

@@ -13,7 +13,16 @@ import click
 
 from sphinx_memreport.cli.exits import Exit, Failure
 from sphinx_memreport.cli.files import write_atomic, write_changes
-from sphinx_memreport.cli.output import Change, diff, say, say_bytes, say_diff, say_json, visible
+from sphinx_memreport.cli.output import (
+    Change,
+    counted,
+    diff,
+    say,
+    say_bytes,
+    say_diff,
+    say_json,
+    visible,
+)
 from sphinx_memreport.config import CaptureSource, GitSource, Report, SiteConfig, load_config
 
 __all__ = [
@@ -21,6 +30,7 @@ __all__ = [
     "Exit",
     "Failure",
     "config_option",
+    "counted",
     "diff",
     "find_config",
     "json_option",

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import errno
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import IO, Any
 
@@ -35,6 +39,19 @@ class Failure(click.ClickException):
         from sphinx_memreport.cli.output import visible
 
         click.echo(f"memreport: {visible(self.message)}", file=file, err=file is None)
+
+
+@contextmanager
+def tidy_termination() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does, so that what is half done is taken back."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what a signal does
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
 
 
 def explained(error: Exception) -> Failure | None:

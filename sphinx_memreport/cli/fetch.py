@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -60,12 +62,26 @@ def _fetch(each: SourceState, *, quiet: bool) -> bool:
     if not quiet:
         say(f"{each.report} {each.id}  {each.pin[:12]}  {each.place}  from {source.repository}")
     try:
-        fetch_commit(each.place, source.repository, source.commit, _listener(quiet=quiet))
+        with _folders_taken_back(each.place):
+            fetch_commit(each.place, source.repository, source.commit, _listener(quiet=quiet))
     except SourceUnavailable as error:
         message = f"{error.message} [memreport.{error.code}]\n    fix: {error.fix}"
         say(f"{each.report} {each.id}: {message}", err=True)
         return False
     return True
+
+
+@contextmanager
+def _folders_taken_back(place: Path) -> Iterator[None]:
+    """Remove the folders above a checkout that were made for it, unless it came to be."""
+    missing = [folder for folder in place.absolute().parents if not folder.exists()]
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # something else is in it by now
+            for folder in missing:
+                folder.rmdir()
+        raise
 
 
 def _listener(*, quiet: bool) -> Listener:

@@ -11,35 +11,44 @@ from pathlib import Path
 
 from sphinx_memreport.cli.exits import Failure
 from sphinx_memreport.cli.output import Change
+from sphinx_memreport.core.exclusive import exclusive_folders
+from sphinx_memreport.core.output import PART, leftovers
 
 
 def write_changes(changes: Iterable[Change]) -> None:
     """Write files, all or, where the machine allows it, none.
 
     Everything is written beside its place first, so that a full disk leaves all old files; then
-    the new ones take the places of the old. Links stay links, modes are kept.
+    the new ones take the places of the old. Links stay links, modes are kept. Another command
+    that writes into the same folders waits, and then finds that what it read has changed.
 
     :raises Failure: when a file is no longer what it was when it was read, or is not a regular
         file; nothing is written then.
     :raises OSError: when one cannot be written.
     """
+    targets = [(change, change.path.resolve()) for change in changes]
+    folders = {target.parent for _, target in targets}
     staged: list[tuple[Path, Path]] = []
-    try:
-        for change in changes:
-            target = change.path.resolve()
-            _refuse_surprises(change, target)
-            # noted before it is filled, so that an interruption finds it
-            handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-            part = Path(name)
-            staged.append((part, target))
-            _fill(handle, change.new, _mode(target))
-        for part, target in staged:
-            os.replace(part, target)  # noqa: PTH105 - one name to break in tests
-        for folder in {target.parent for _, target in staged}:
-            _flush_folder(folder)
-    finally:
-        for part, _ in staged:
-            part.unlink(missing_ok=True)
+    with exclusive_folders(folders):
+        try:
+            for change, target in targets:
+                _refuse_surprises(change, target)
+                for left in leftovers(target):
+                    left.unlink(missing_ok=True)
+                # noted before it is filled, so that an interruption finds it
+                handle, name = tempfile.mkstemp(PART, f".{target.name}.", target.parent)
+                part = Path(name)
+                staged.append((part, target))
+                _fill(handle, change.new, _mode(target))
+            for change, target in targets:  # writing takes long enough to save a file meanwhile
+                _refuse_surprises(change, target)
+            for part, target in staged:
+                os.replace(part, target)  # noqa: PTH105 - one name to break in tests
+            for folder in folders:
+                _flush_folder(folder)
+        finally:
+            for part, _ in staged:
+                part.unlink(missing_ok=True)
 
 
 def write_atomic(path: Path, data: bytes) -> None:

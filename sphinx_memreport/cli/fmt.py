@@ -15,6 +15,7 @@ from sphinx_memreport.cli.common import (
     Exit,
     Failure,
     config_option,
+    counted,
     load,
     report_of,
     report_option,
@@ -93,7 +94,8 @@ def fmt(
     ]
     if write:
         write_changes(changes)
-        say(f"{sum(each.changed for each in changed)} quotes changed in {len(changed)} files")
+        quotes = counted(sum(each.changed for each in changed), "quote")
+        say(f"{quotes} changed in {counted(len(changed), 'file')}")
     else:
         say_diff(*changes)
     if verdicts.unavailable:

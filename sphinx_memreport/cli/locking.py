@@ -17,7 +17,7 @@ from sphinx_memreport.cli.checking import (
     shown,
     site_options,
 )
-from sphinx_memreport.cli.common import Exit, Failure, say, write_atomic
+from sphinx_memreport.cli.common import Exit, Failure, counted, say, write_atomic
 from sphinx_memreport.config import InvalidConfig
 from sphinx_memreport.core.export import Export
 from sphinx_memreport.core.lock import LOCK_NAME, Entry, Lock, describe
@@ -68,7 +68,8 @@ def lock(
     checked = check_site(find_site(site), cache, jobs, {"memreport_offline": ""})
     if checked.config is None:
         raise Failure("the configuration is refused\n    fix: 'memreport check' says what is wrong")
-    if _is_amiss(checked):
+    amiss = _is_amiss(checked, only_check=only_check)
+    if amiss and not only_check:
         context.exit(Exit.PROBLEMS)
     path = lock_path(checked.config)
     old = _old_lock(path)
@@ -77,24 +78,26 @@ def lock(
     new = record(export, rules_of(checked.config), today.date())
     _say_unverified(export)
     changed = differences(old, new)
-    if old is not None and not changed and date is None:
-        say(f"{shown(path)} is up to date: {_summary(old)}")
-    elif only_check:
-        _say_differences(path, changed, new)
+    current = old is not None and not changed
+    if only_check and (amiss or not current):
+        if not current:
+            _say_differences(path, changed, new, amiss=amiss)
         context.exit(Exit.PROBLEMS)
+    elif old is not None and current and date is None:
+        say(f"{shown(path)} is up to date: {_summary(old)}")
     else:
         write_atomic(path, new.to_bytes())
         say(f"{shown(path)} written: {_summary(new)}")
 
 
-def _is_amiss(checked: Checked) -> bool:
+def _is_amiss(checked: Checked, *, only_check: bool) -> bool:
     """Say the problems for which no lock is written."""
     problems = in_the_way(checked.problems)
     for problem in problems:
         say(problem_line(checked, problem), err=True)
     if problems:
-        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        say(f"memreport: {LOCK_NAME} was not written: {count} above", err=True)
+        what = "cannot be right" if only_check else "was not written"
+        say(f"memreport: {LOCK_NAME} {what}: {counted(len(problems), 'problem')} above", err=True)
     return bool(problems)
 
 
@@ -120,14 +123,14 @@ def _say_unverified(export: Export) -> None:
         say(f"memreport: {quotes} not verified, and so not recorded", err=True)
 
 
-def _say_differences(path: Path, changed: Collection[Entry], new: Lock) -> None:
+def _say_differences(path: Path, changed: Collection[Entry], new: Lock, *, amiss: bool) -> None:
     say(f"{shown(path)} is not up to date")
     now = set(new.entries)
     for entry in list(changed)[:_SHOWN]:
         say(f"  {'not recorded' if entry in now else 'no longer so'}: {describe(entry)}")
     if len(changed) > _SHOWN:
         say(f"  and {len(changed) - _SHOWN} more")
-    say("    fix: memreport lock")
+    say(f"    fix: {'mend the problems, then: ' if amiss else ''}memreport lock")
 
 
 def _summary(lock: Lock) -> str:

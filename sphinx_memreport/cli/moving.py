@@ -18,6 +18,7 @@ from sphinx_memreport.cli.checking import Checked
 from sphinx_memreport.cli.common import Change as FileChange
 from sphinx_memreport.cli.common import Failure, report_of, source_of
 from sphinx_memreport.config import GitSource, SiteConfig
+from sphinx_memreport.core.blobs import SourceUnavailable
 from sphinx_memreport.core.blockscan import syntax_of
 from sphinx_memreport.core.export import (
     AnnotationEntry,
@@ -29,11 +30,12 @@ from sphinx_memreport.core.export import (
 )
 from sphinx_memreport.core.models import LineRange, Model
 from sphinx_memreport.core.pin_edits import CannotEdit, Document, PathEdit, Span, WrittenPath
+from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.repin import LOST, Change, Fate, Fates, compare
 from sphinx_memreport.core.resolve import PathRequest, QuoteRequest
 from sphinx_memreport.core.search import PlannedSearch, SearchRequest
 from sphinx_memreport.gitstore import GitSource as OpenSource
-from sphinx_memreport.gitstore import History, Removal, open_git, resolve_commit
+from sphinx_memreport.gitstore import History, Removal, fetch_command, open_git, resolve_commit
 from sphinx_memreport.verify import rules_of
 
 
@@ -121,8 +123,13 @@ class Move:
             self.items = [self._explained(item, history) for item in items]
 
     def _open(self, commit: str) -> OpenSource:
-        place = self.config.checkout_path(self.source)
-        return open_git(place, commit, fetch_hint=self.source.repository)
+        place, url = self.config.checkout_path(self.source), self.source.repository
+        try:
+            return open_git(place, commit, fetch_hint=url)
+        except SourceUnavailable as error:
+            if error.code is Code.COMMIT_MISSING and commit != self.source.commit:
+                error.fix = fetch_command(place, url)  # 'memreport fetch' brings pins alone
+            raise
 
     def _mine(self, entries: Iterable[Any]) -> Iterator[Any]:
         for entry in entries:

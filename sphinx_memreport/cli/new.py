@@ -8,6 +8,7 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePath
@@ -24,6 +25,8 @@ from sphinx_memreport.config import (
     SiteConfig,
     load_config,
 )
+from sphinx_memreport.core.exclusive import exclusive_folders
+from sphinx_memreport.core.output import PART, leftovers
 
 #: The members of a report, in reading order.
 MEMBERS = ("overview", "boundary", "runtime", "memory", "epistemic", "reconciliation")
@@ -59,7 +62,7 @@ def new(
 
     \b
       memreport new report --repository https://github.com/example/jotter \\
-          --commit f5556819e7ec74f2db4deb4251bfc6dc234cc323
+          --commit ff666682c328425496c896a123edfa6ef3b0a7d2
     """
     name = _name(repository)
     slug = slug or _slug(name)
@@ -74,7 +77,9 @@ def new(
     say(f"{directory} has a report about {values['system']}. What comes next:")
     say(f"    cd {shlex.quote(str(directory))}")
     say("    memreport fetch")
-    say("    sphinx-build . _build")
+    say("    sphinx-build -b html . _build/html")
+    if requirement().startswith("#"):
+        say("Before CI can build it, name in requirements.txt where to get sphinx-memreport.")
 
 
 def _create(directory: Path, values: Mapping[str, str]) -> None:
@@ -88,17 +93,20 @@ def _create(directory: Path, values: Mapping[str, str]) -> None:
             )
     place = directory.resolve()
     place.parent.mkdir(parents=True, exist_ok=True)
-    part = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
-    try:
-        (part / "memreport.toml").write_text(_toml(values), encoding="utf-8")
-        config = _checked(part / "memreport.toml", values)
-        _write(part, config)
-        part.chmod(place.stat().st_mode if place.exists() else _folder_mode(part))
-        if place.exists():
-            place.rmdir()  # empty, or this fails
-        part.rename(place)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+    with exclusive_folders([place.parent]):
+        for left in leftovers(place):
+            shutil.rmtree(left, ignore_errors=True)
+        part = Path(tempfile.mkdtemp(PART, f".{place.name}.", place.parent))
+        try:
+            (part / "memreport.toml").write_text(_toml(values), encoding="utf-8")
+            config = _checked(part / "memreport.toml", values)
+            _write(part, config)
+            part.chmod(place.stat().st_mode if place.exists() else _folder_mode(part))
+            if place.exists():
+                place.rmdir()  # empty, or this fails
+            part.rename(place)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
 
 
 def _folder_mode(part: Path) -> int:
@@ -137,7 +145,7 @@ def _write(part: Path, config: SiteConfig) -> None:
         "checkouts_literal": json.dumps(checkouts, ensure_ascii=False),
         "checkouts": re.sub(r"([\\*?\[!# ])", r"\\\1", checkouts),
         "heading": markdown_text(title),
-        "version": __version__,
+        "requirement": requirement(),
     }
     texts = {
         "conf.py": _filled(folder / "conf.py.txt", values),
@@ -153,6 +161,30 @@ def _write(part: Path, config: SiteConfig) -> None:
         path = part / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+
+
+def requirement() -> str:
+    """How CI installs this package: from where it was installed here, if others can reach that."""
+    release = f"sphinx-memreport>={__version__}"
+    try:
+        origin = json.loads(distribution("sphinx-memreport").read_text("direct_url.json") or "null")
+    except (PackageNotFoundError, ValueError):
+        origin = None
+    match origin:  # PEP 610; nothing for a package from an index
+        case {"url": str(url), "vcs_info": {"vcs": "git", "commit_id": str(commit)}}:
+            return f"sphinx-memreport @ git+{url}@{commit}"
+        case {"url": str(url)} if url.startswith("https://"):
+            return f"sphinx-memreport @ {url}"
+        case {"url": str()}:
+            return f"{_FROM_A_FOLDER}{release}"
+    return release
+
+
+_FROM_A_FOLDER = """\
+# The next line needs a release on PyPI, and there is none yet. sphinx-memreport was installed from
+# a folder here, which other machines do not have. For them, name a repository that holds it:
+#   sphinx-memreport @ git+https://HOST/OWNER/sphinx-memreport@COMMIT
+"""
 
 
 def _inside(source: GitSource | CaptureSource) -> str:

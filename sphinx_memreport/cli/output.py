@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import click
 
+from sphinx_memreport.core.characters import mark_invisible
 from sphinx_memreport.core.output import json_bytes
-from sphinx_memreport.core.quotes import mark_invisible
 
 
 class Change(NamedTuple):
@@ -32,6 +32,11 @@ def visible(text: str) -> str:
 def say(text: str = "", *, err: bool = False) -> None:
     """Print text of anybody's making, and a line end."""
     click.echo(visible(text), err=err)
+
+
+def counted(number: int, word: str) -> str:
+    """A number of things: one quote, two quotes."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def say_bytes(data: bytes) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -29,14 +30,23 @@ from sphinx_memreport.config import CaptureSource, GitSource, Report
 from sphinx_memreport.core.blobs import Blob, SourceReader
 from sphinx_memreport.core.blocks import Syntax, body_lines, evidence_block, laid_out
 from sphinx_memreport.core.blockscan import scan
+from sphinx_memreport.core.characters import invisible_characters
 from sphinx_memreport.core.ids import SOURCE_ID
-from sphinx_memreport.core.models import Ambiguous, Finding, Found, Layer, LineRange, Status
+from sphinx_memreport.core.models import (
+    Ambiguous,
+    Finding,
+    Found,
+    Layer,
+    LineRange,
+    Missing,
+    Status,
+)
 from sphinx_memreport.core.nearest import Near, files_holding, nearest_passage
+from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.quotes import (
     NotText,
     SourceText,
     decode,
-    invisible_characters,
     is_lfs_pointer,
     normalise,
 )
@@ -116,7 +126,7 @@ def quote(
         raise Failure("--find needs a text")
     with ExitStack() as stack:
         candidates = {
-            source_id: _Files(open_source(config, source, stack), source)
+            source_id: _Files(source_id, open_source(config, source, stack), source)
             for source_id, source in _candidates(report, asked, finding=find is not None).items()
         }
         if find is None or asked.path or asked.lines:
@@ -191,7 +201,10 @@ def _candidates(
 class _Files:
     """The files of a source, asked for passages."""
 
-    def __init__(self, reader: SourceReader, source: GitSource | CaptureSource) -> None:
+    def __init__(
+        self, source_id: str, reader: SourceReader, source: GitSource | CaptureSource
+    ) -> None:
+        self._id = source_id
         self._reader = reader
         self._encoding = source.encoding
         self._capture = isinstance(source, CaptureSource)
@@ -219,9 +232,10 @@ class _Files:
             Requests(quotes={request}, texts={asked.path}), self._reader, self._encoding
         )
         resolution = answers.quotes[request]
-        if resolution.finding is not None:
-            raise _failure(resolution.finding)
         text = SourceText(answers.texts[asked.path] or "")
+        if resolution.finding is not None:
+            settled = self._settled(asked.path, text, request)
+            raise _failure(resolution.finding, settled or self._fix(resolution.finding, text))
         return _found(asked.path, text, wanted, asked.lines)
 
     def holding(self, wanted: str) -> dict[str, SourceText]:
@@ -256,8 +270,31 @@ class _Files:
         finding = answers.paths[request].finding
         text = answers.texts[path]
         if finding is not None or text is None:
-            raise _failure(finding)
+            raise _failure(finding, self._fix(finding, SourceText(text or "")))
         return SourceText(text)
+
+    def _settled(self, path: str, text: SourceText, request: QuoteRequest) -> str:
+        """The command that finds the first of several matches, where lines can tell them apart."""
+        match text.locate(request.quote, request.lines):
+            case Ambiguous(occurrences=ranges) | Missing(elsewhere=ranges) if ranges:
+                pass
+            case _:
+                return ""
+        if len(set(ranges)) < len(ranges):
+            return ""
+        return f"name its lines, as in {_command(self._id, path, ranges[0], request.quote)}"
+
+    def _fix(self, finding: Finding | None, text: SourceText) -> str:
+        """What to type instead: nothing rests on a passage yet that is still to be quoted."""
+        match finding.code if finding else None:
+            case Code.RANGE_OUTSIDE_FILE:
+                return f"name lines from 1 to {text.line_count}"
+            case Code.PATH_MISSING | Code.STALE_QUOTE if finding and "rests on it" in finding.fix:
+                what = "a path" if finding.code is Code.PATH_MISSING else "a text"
+                return f"name {what} that is there at the pinned commit"
+            case Code.AMBIGUOUS_QUOTE:
+                return "give more of the passage: some of these stand on one line"
+        return finding.fix if finding else ""
 
     def check(self, block: str, syntax: Syntax, passage: _Passage) -> None:
         """Read a block as a build does, and have it resolved.
@@ -306,7 +343,14 @@ def _find_anywhere(sources: Mapping[str, _Files], wanted: str) -> tuple[str, _Pa
     if len(places) > _SHOWN:
         shown.append(f"    and {len(places) - _SHOWN} more")
     head = f"{len(places)} passages read so; name the place of the one that is meant:"
-    raise Failure("\n".join([head, *shown]), Exit.PROBLEMS)
+    source_id, path, _, lines = places[0]
+    fix = f"    fix: such as {_command(source_id, path, lines, wanted)}"
+    raise Failure("\n".join([head, *shown, fix]), Exit.PROBLEMS)
+
+
+def _command(source_id: str, path: str, lines: LineRange, wanted: str) -> str:
+    place = [source_id, *([path] if path else []), str(lines)]
+    return shlex.join(["memreport", "quote", *place, "--find", wanted])
 
 
 def _near(sources: Mapping[str, _Files], wanted: str) -> list[str]:
@@ -368,7 +412,7 @@ def _warn(passage: _Passage) -> None:
                 Exit.PROBLEMS,
             )
         say(f"warning: {message}", err=True)
-    colons = [len(run) for run in re.findall(r"^\s*(:{3,})", passage.quote, re.MULTILINE)]
+    colons = [len(run) for run in re.findall(r"^[ \t]*(:{3,})", passage.quote, re.MULTILINE)]
     if colons:
         say(f"note: a record around this block needs {max(colons) + 1} colons or more", err=True)
 
@@ -377,10 +421,10 @@ def _is_watched() -> bool:
     return sys.stdout.isatty()
 
 
-def _failure(finding: Finding | None) -> Failure:
+def _failure(finding: Finding | None, fix: str) -> Failure:
     if finding is None:
         return Failure("the file cannot be read as text", Exit.PROBLEMS)
     lines = [f"{finding.message} [memreport.{finding.code}]"]
     lines += [f"    {detail}" for detail in finding.details]
-    lines += [f"    fix: {finding.fix}"] if finding.fix else []
+    lines += [f"    fix: {fix}"] if fix else []
     return Failure("\n".join(lines), Exit.PROBLEMS)

@@ -53,7 +53,11 @@ def repin(
     pin, ranges of lines, renamed paths. What is edited or gone is left to you, with the records
     that rest on it; after --write, 'memreport check' reports the same.
 
-    COMMIT is a hash, a tag or a branch of the checkout; bring new ones with git fetch.
+    COMMIT is a hash, a tag or a branch of the checkout. This brings new ones to any checkout, that
+    of 'memreport fetch' included; URL is 'repository' of memreport.toml:
+
+    \b
+      git -C CHECKOUT fetch --tags URL '+refs/heads/*:refs/remotes/origin/*'
 
     \b
       memreport repin jotter SRC-1 v1.4.0            what would happen

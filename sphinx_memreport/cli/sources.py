@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -95,7 +94,4 @@ def state_of(config: SiteConfig, source: GitSource | CaptureSource) -> tuple[Sta
         case _:
             taken = place.is_file() or (place.is_dir() and any(place.iterdir()))
             state = State.NOT_A_REPOSITORY if taken else State.MISSING
-    if state is State.NOT_A_REPOSITORY:
-        where = shlex.quote(str(place))
-        return state, found.message, f"move {where} away, or correct `checkout`"
-    return state, found.message, "memreport fetch"
+    return state, found.message, found.fix

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+from sphinx_memreport.core.characters import printable_line
 
 #: Where the documentation of this project stands; links in problem files start from here.
 DOCS_URL = "https://sphinx-memreport.readthedocs.io/en/stable/"
@@ -18,7 +20,26 @@ class Severity(StrEnum):
     WARNING = "warning"
 
 
-class Code(StrEnum):
+class _Explained(StrEnum):
+    """Names that have a section in ``docs/reference/problems.md``."""
+
+    @property
+    def summary(self) -> str:
+        """What a problem of this name is, in one sentence."""
+        return _SUMMARIES[self]
+
+    @property
+    def anchor(self) -> str:
+        """The anchor of its section."""
+        return f"problem-{self}"
+
+    @property
+    def help_uri(self) -> str:
+        """The address of that section."""
+        return f"{DOCS_URL}reference/problems.html#{self.anchor}"
+
+
+class Code(_Explained):
     """Every problem code. Each has a section in ``docs/`` and a failing example in ``tests/``."""
 
     # IDs
@@ -65,23 +86,18 @@ class Code(StrEnum):
     FOREIGN_COMMIT = "foreign-commit"
     INVISIBLE_CHARACTER = "invisible-character"
 
-    @property
-    def summary(self) -> str:
-        """What a problem of this code is, in one sentence."""
-        return _SUMMARIES[self]
 
-    @property
-    def anchor(self) -> str:
-        """The anchor of the code's section in ``docs/reference/problems.md``."""
-        return f"problem-{self}"
+class Notice(_Explained):
+    """Warnings outside the closed list: what may be meant so, but checks less than it seems.
 
-    @property
-    def help_uri(self) -> str:
-        """The address of that section."""
-        return f"{DOCS_URL}reference/problems.html#{self.anchor}"
+    They are always warnings: ``memreport_severity`` takes codes alone.
+    """
+
+    NO_REPORT = "no-report"
+    LITERAL_PATTERN = "literal-pattern"
 
 
-_SUMMARIES = {
+_SUMMARIES: dict[str, str] = {
     Code.DANGLING_ID: "An ID is cited that nothing declares or supplies.",
     Code.MALFORMED_ID: "An ID does not follow the grammar of IDs, or is of another kind.",
     Code.DUPLICATE_ID: "An ID is declared more than once in a report.",
@@ -119,15 +135,17 @@ _SUMMARIES = {
     Code.COVERAGE_GAP: "A row of the coverage table names neither records nor what is unresolved.",
     Code.FOREIGN_COMMIT: "A full commit hash is none of the report's pins.",
     Code.INVISIBLE_CHARACTER: "A quote holds invisible or direction-changing characters.",
+    Notice.NO_REPORT: "A report has no document, or IDs stand on a site without reports.",
+    Notice.LITERAL_PATTERN: "A text that is searched letter by letter looks like an expression.",
 }
 
 
 _WARNINGS = frozenset({Code.FOREIGN_COMMIT, Code.INVISIBLE_CHARACTER})
 
 
-def default_severity(code: Code, *, strict: bool = False) -> Severity:
+def default_severity(code: Code | Notice, *, strict: bool = False) -> Severity:
     """The severity of a code at a contract level, before ``memreport_severity``."""
-    if code in _WARNINGS or (code is Code.COVERAGE_GAP and not strict):
+    if isinstance(code, Notice) or code in _WARNINGS or (code is Code.COVERAGE_GAP and not strict):
         return Severity.WARNING
     return Severity.ERROR
 
@@ -139,6 +157,10 @@ class Place(NamedTuple):
     line: int
 
 
+#: A line of a message. It may quote what anybody wrote, so nothing in it is obeyed anywhere.
+MessageLine = Annotated[str, AfterValidator(printable_line)]
+
+
 class Problem(BaseModel):
     """One mistake, said to the author.
 
@@ -148,23 +170,27 @@ class Problem(BaseModel):
     concerned, if any.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
-    code: Code
-    message: str
+    code: Code | Notice
+    message: MessageLine
     docname: str | None = None
     path: str | None = None
     line: int | None = None
     report: str | None = None
-    subject: str | None = None
-    details: tuple[str, ...] = ()
-    fix: str = ""
+    subject: MessageLine | None = None
+    details: tuple[MessageLine, ...] = ()
+    fix: MessageLine = ""
     severity: Severity = Severity.ERROR
 
-    def sort_key(self) -> tuple[str, int, str, str, str]:
-        """Problems are listed by place, then code, then text."""
+    def sort_key(self) -> tuple[bool, str, int, str, str, str]:
+        """Problems are listed by place, then code, then text.
+
+        Those of configuration and sources come first: others may follow from them.
+        """
+        of_document = self.docname is not None
         place = self.docname if self.docname is not None else self.path or ""
-        return (place, self.line or 0, self.code, self.subject or "", self.message)
+        return (of_document, place, self.line or 0, self.code, self.subject or "", self.message)
 
     @property
     def addendum(self) -> str:

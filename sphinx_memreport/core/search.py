@@ -15,14 +15,16 @@ import codecs
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import re2
 
 from sphinx_memreport.core.blobs import Absence, Blob, NoBlob
+from sphinx_memreport.core.characters import mark_invisible
 from sphinx_memreport.core.models import Finding, Hit, Names, ReportRules, SearchResult, SourceRules
-from sphinx_memreport.core.problems import Code
-from sphinx_memreport.core.quotes import NotText, decode, is_lfs_pointer, mark_invisible
+from sphinx_memreport.core.problems import Code, Notice
+from sphinx_memreport.core.quotes import NotText, decode, is_lfs_pointer
 from sphinx_memreport.core.vocabulary import split_list
 
 #: Hits, and names of files, that a result lists.
@@ -32,6 +34,9 @@ SECONDS = 30.0
 #: The most that RE2 may have to do in one file: size of the program times bytes. It takes a
 #: minute at worst, and next to nothing nearly always.
 STEPS = 5_000_000_000
+#: The most characters of a regular expression: RE2 bounds what it makes of one, not what it takes
+#: to read it, which for a class such as ``\\p{L}`` is thirty kilobytes each.
+LONGEST = 5000
 #: Bytes of a line that a hit shows.
 _LINE_LIMIT = 240
 # `^` and `$` stand at every line, as in a search with grep
@@ -45,6 +50,11 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+# What stands in a text to be found as it is only by accident: alternatives, classes with a range,
+# repetitions of a dot, class or group, escapes of letters, an anchor at an end, a group of flags.
+_LOOKS_LIKE_EXPRESSION = re.compile(
+    r"\||\[\^|\[[^\[\]]*\w-\w[^\[\]]*\]|[.\])][*+?]|[\])\w]\{\d+,?\d*\}|\\[A-Za-z.()]|\A\^|\$\Z|\(\?"
+)
 _NOT_SEARCHED = {
     Absence.SYMLINK: "a symbolic link",
     Absence.SUBMODULE: "a submodule",
@@ -133,9 +143,14 @@ def _of_searched(code: Code, what: str, fix: str) -> Finding:
     return Finding(code=code, message=f"option 'searched': {what}", fix=fix)
 
 
+@lru_cache(maxsize=256)
 def _pattern_fault(pattern: str) -> Finding | None:
     """Why a regular expression cannot be searched for, or None when it can."""
     fix = ""
+    if len(pattern) > LONGEST:
+        message = f"option 'pattern': an expression has at most {LONGEST:,} characters"
+        fix = "split it into several absences"
+        return Finding(code=Code.INVALID_VALUE, message=f"{message}; found {len(pattern):,}", fix=fix)
     try:
         if _compile(pattern).search(b"") is None:
             return None
@@ -143,7 +158,7 @@ def _pattern_fault(pattern: str) -> Finding | None:
     except re2.error as error:
         said = error.args[0] if error.args else ""
         text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-        reason = f"is no regular expression of RE2: {text.replace(_PER_LINE, '', 1)}"
+        reason = f"is no regular expression of RE2: {text.replace(_PER_LINE, '', 1)[:200]}"
         fix = (
             "correct it; RE2 has no look-around and no backreferences, and repeats at most "
             "1000 times. Leave the flag 'regex' out to search for the text as it stands"
@@ -175,6 +190,7 @@ class Search:
         self._binary, self._skipped, self._lost = _Names(), _Names(), _Names()
         self._seconds = SECONDS
         self._stopped = False
+        self._trial = _trial(request)
 
     def skip(self, path: str, reason: str, *, lost: bool) -> None:
         """Note a file that cannot be searched."""
@@ -196,6 +212,13 @@ class Search:
         self._hit_count += len(lines)
         for line in sorted(lines)[: SHOWN - len(self._hits)]:
             self._hits.append(Hit(path=visible(path), line=line, text=lines[line]))
+        if self._trial and not (self._hits or self._trial.first_hit):
+            self._trial.look_into(path, file)
+
+    @property
+    def first_hit(self) -> Hit | None:
+        """The first line in which the pattern occurs."""
+        return next(iter(self._hits), None)
 
     def _lines(self, form: bytes, find: _Find) -> Iterator[tuple[int, str]]:
         """Number and text of each line in which the pattern begins to occur.
@@ -237,7 +260,17 @@ class Search:
             skipped=self._skipped.names(),
             lost=self._lost.names(),
             stopped=self._stopped,
+            as_expression=self._trial.first_hit if self._trial and not self._hits else None,
         )
+
+
+def _trial(request: SearchRequest) -> Search | None:
+    """The search for a text as the regular expression that it looks like."""
+    # the start is enough to tell, and keeps the look cheap
+    looks_so = not request.regex and _LOOKS_LIKE_EXPRESSION.search(request.pattern[:1000])
+    if not looks_so or _pattern_fault(request.pattern):
+        return None
+    return Search(request._replace(regex=True))
 
 
 class SearchedFile:
@@ -379,6 +412,8 @@ def search_findings(search: PlannedSearch, result: SearchResult) -> Iterator[Fin
             "so it was not finished",
             fix="write smaller repetitions than {1000}, or name fewer files in 'searched'",
         )
+    elif result.as_expression:
+        yield _literal(search, result.as_expression)
     if result.empty_globs:
         yield _of_searched(
             Code.EMPTY_SEARCH,
@@ -417,6 +452,20 @@ def _refuted(search: PlannedSearch, result: SearchResult) -> Finding:
             *([f"and {hidden} more"] if hidden else []),
         ),
         fix="correct what is said to be absent, or make 'pattern' or 'searched' say what is meant",
+    )
+
+
+def _literal(search: PlannedSearch, hit: Hit) -> Finding:
+    pattern = search.request.pattern
+    as_text = visible(re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", pattern))
+    write = f"write ':pattern: {as_text}'" if len(as_text) <= 100 else "escape each sign in it"
+    return Finding(
+        code=Notice.LITERAL_PATTERN,
+        message=f"the pattern '{_short(pattern)}' is searched letter by letter; as the regular "
+        f"expression that it looks like, it occurs in {search.source.id}",
+        details=(f"{hit.path or search.source.id}:{hit.line}: {hit.text}",),
+        fix="add the flag ':regex:' to search for the expression; if the letters are meant, "
+        f"{write} with it",
     )
 
 

@@ -20,7 +20,7 @@ from problem_examples import read_example
 from sitebuilder import TinySite
 
 import sphinx_memreport.cli.check as check_module
-from sphinx_memreport.core.problems import Code
+from sphinx_memreport.core.problems import Code, Notice
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "example_report"
 MEMORY = """\
@@ -84,9 +84,9 @@ def read_documents(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 # --- the verdicts are the build's ---------------------------------------------------------
 
 
-@pytest.mark.parametrize("code", sorted(set(Code) - {Code.INVALID_CONFIG}))
+@pytest.mark.parametrize("code", sorted({*Code, *Notice} - {Code.INVALID_CONFIG}))
 def test_a_check_says_what_the_html_build_says(
-    code: Code, repository: PinnedRepo, tmp_path: Path
+    code: Code | Notice, repository: PinnedRepo, tmp_path: Path
 ) -> None:
     example = read_example(code)
     site = docs_site(tmp_path / "site", repository)

@@ -164,7 +164,7 @@ def test_what_cannot_be_had_is_said_and_leaves_nothing(
     assert said in result.stderr
     assert "[memreport.commit-missing]" in result.stderr
     assert "Traceback" not in result.stderr
-    assert list((project.root / "checkouts").iterdir()) == []
+    assert [each.name for each in project.root.iterdir()] == ["memreport.toml"]
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_interrupted_while_git_works_nothing_is_left(
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()
     assert (process.returncode, said) == (130, "memreport: interrupted\n")
-    assert list((project.root / "checkouts").iterdir()) == []
+    assert [each.name for each in project.root.iterdir()] == ["memreport.toml"]
 
 
 # --- status -----------------------------------------------------------------------------------

@@ -164,13 +164,17 @@ def test_what_is_no_evidence_is_not_touched(project: Project) -> None:
     assert text(project, "memory.md") == literal
     project.run("fmt", "--write")
     assert text(project, "_build/x.md") == text(project, ".venv/x.md") == block
+    comment = "% Write this:\n%\n" + "".join(f"% {line}" for line in block.splitlines(True))
+    project.write({"memory.md": f"# M\n\n{comment}\n:::{{note}}\n{comment}:::\n"})
+    result = project.run("fmt", project.root / "memory.md")
+    assert (result.exit_code, result.output) == (0, "")
 
 
 def test_documents_that_are_not_the_reports(tmp_path: Path, pinned_repo: PinnedRepo) -> None:
     project = Project(tmp_path / "p", pinned_repo, report_toml(pinned_repo, directory="jotter"))
     project.write({"other.md": ONE_LINE, "jotter/memory.md": ONE_LINE, "jotter/x.txt": "x"})
     result = project.run("fmt", "--write", "--quiet")
-    assert result.stdout == "2 quotes changed in 1 files\n"
+    assert result.stdout == "2 quotes changed in 1 file\n"
     assert text(project, "other.md") == ONE_LINE
     for name in ("other.md", "jotter/x.txt", "nowhere.md"):
         assert project.run("fmt", project.root / name).exit_code == 2, name

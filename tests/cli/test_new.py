@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import distribution
 from importlib.util import find_spec
 from pathlib import Path
 
+import click
 import pytest
 from cli_project import Project, run, run_process
 from pinned_repo import PinnedRepo
 
+from sphinx_memreport import __version__
 from sphinx_memreport.cli import COMMANDS, main
 from sphinx_memreport.config import load_config
 
@@ -34,13 +39,26 @@ def test_a_new_project_fetches_and_builds_without_any_message(
     site = tmp_path / "site"
     new(site, repository=pinned_repo.path.as_uri())
     assert run_process("fetch", cwd=site).returncode == 0
-    build = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", ".", "_build"]
+    build = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", ".", "_build/html"]
     done = subprocess.run(build, cwd=site, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert (site / "_build/jotter/memory.html").exists()
+    assert (site / "_build/html/jotter/memory.html").exists()
+    # the example in a comment is not taken for evidence
+    formatted = run_process("fmt", cwd=site)
+    assert (formatted.returncode, formatted.stdout, formatted.stderr) == (0, "", "")
     checked = run_process("status", cwd=site)
     assert checked.returncode == 0
     assert "present" in checked.stdout
+
+
+def test_the_foot_of_a_page_names_an_owner_or_none(tmp_path: Path) -> None:
+    new(tmp_path / "site")
+    settings: dict[str, object] = {}
+    text = (tmp_path / "site/conf.py").read_text(encoding="utf-8")
+    exec(text, settings)
+    assert settings["html_show_copyright"] is False
+    exec(text.replace('copyright = ""', 'copyright = "2026, Ada"'), settings)
+    assert settings["html_show_copyright"] is True
 
 
 def test_the_files_of_a_new_project(tmp_path: Path) -> None:
@@ -100,6 +118,33 @@ def test_a_name_is_text_wherever_it_stands(tmp_path: Path, system: str) -> None:
     )
     assert "checkout-missing" in shown.stderr
     assert (site / "_build/index.txt").read_text().startswith(f"The {system} report\n")
+
+
+HASH = "0123456789abcdef0123456789abcdef01234567"
+GIT = {"url": "https://example.org/sphinx-memreport", "vcs_info": {"vcs": "git", "commit_id": HASH}}
+
+
+@pytest.mark.parametrize(
+    ("origin", "requirement"),
+    [
+        (None, f"sphinx-memreport>={__version__}"),
+        (GIT, f"sphinx-memreport @ git+https://example.org/sphinx-memreport@{HASH}"),
+        ({"url": "https://example.org/x.whl", "archive_info": {}}, "https://example.org/x.whl"),
+        ({"url": "file:///home/ada/clone", "dir_info": {}}, f"sphinx-memreport>={__version__}"),
+    ],
+)
+def test_ci_installs_what_was_installed_here_where_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, origin: object, requirement: str
+) -> None:
+    found = distribution("sphinx-memreport")
+    monkeypatch.setattr(type(found), "read_text", lambda *_: origin and json.dumps(origin))
+    said = new(tmp_path / "site")
+    *comments, line = (tmp_path / "site/requirements.txt").read_text().splitlines()
+    assert line.endswith(requirement)
+    # a folder of this machine is of no use to others, which is said
+    local = "dir_info" in str(origin)
+    assert (bool(comments), "Before CI can build it" in said) == (local, local)
+    assert "/home/ada" not in "".join(comments)
 
 
 def test_a_checkout_inside_of_the_project_is_neither_built_nor_committed(tmp_path: Path) -> None:
@@ -187,6 +232,17 @@ def test_commands_for_pins_and_sources_need_no_sphinx(name: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Usage:")
+
+
+def test_the_help_names_the_commands_that_run_sphinx() -> None:
+    (said,) = re.findall(r"(.*) run Sphinx", " ".join(str(main.help).split()))
+    context = click.Context(main)
+    runs_sphinx = {
+        name
+        for name in main.list_commands(context)
+        if any(each.name == "site" for each in main.get_command(context, name).params)  # type: ignore[union-attr]
+    }
+    assert set(re.findall("'([a-z]+)'", said.rpartition(". ")[2])) == runs_sphinx
 
 
 def test_an_unknown_command_is_wrong_usage() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -152,6 +153,35 @@ def test_what_cannot_be_quoted_is_said(
     result = project.run("quote", *arguments)
     assert (result.exit_code, result.stdout) == (status, ""), result.output
     assert said in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fix"),
+    [
+        (["notes.txt", "2"], "name lines from 1 to 1"),
+        (["zzz.py", "2"], "name a path that is there at the pinned commit"),
+        (["notes.txt", "--find", "zzz qqq xxx"], "name a text that is there at the pinned commit"),
+        (["same.txt", "--find", "a"], "give more of the passage: some of these stand on one line"),
+        (
+            ["twice.py", "--find", "return 1"],
+            "name its lines, as in memreport quote SRC-1 twice.py 2 --find 'return 1'",
+        ),
+        (
+            ["twice.py", "4", "--find", "def f():"],
+            "name its lines, as in memreport quote SRC-1 twice.py 1 --find 'def f():'",
+        ),
+        (["--find", "return 1"], "such as memreport quote SRC-1 twice.py 2 --find 'return 1'"),
+    ],
+)
+def test_a_fix_is_something_to_type_that_works(
+    project: Project, arguments: list[str], fix: str
+) -> None:
+    result = project.run("quote", *arguments)
+    assert result.exit_code == 1
+    assert result.stderr.endswith(f"\n    fix: {fix}\n")
+    if "memreport quote" in fix:
+        mended = project.run(*shlex.split(fix.partition("memreport ")[2]))
+        assert mended.stdout.startswith("```{evidence} SRC-1 twice.py\n")
 
 
 def test_a_source_out_of_reach(tmp_path: Path, repo: PinnedRepo) -> None:

@@ -470,7 +470,9 @@ def test_what_names_no_commit(site: TinySite, repo: PinnedRepo, name: str) -> No
 def test_a_commit_that_is_not_in_the_checkout(site: TinySite, repo: PinnedRepo) -> None:
     result = repin(site, "1" * 40, "--write")
     assert result.exit_code == 3
-    fetch = f"git -C {repo.path} fetch https://github.com/example/jotter {'1' * 40}"
+    # 'memreport fetch' brings what is pinned, which this commit is not
+    branches = "'+refs/heads/*:refs/remotes/origin/*'"
+    fetch = f"git -C {repo.path} fetch --tags https://github.com/example/jotter {branches}"
     assert fetch in result.stderr
     assert repo.commits[0] in (site.source / "memreport.toml").read_text()
 
