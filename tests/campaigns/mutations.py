@@ -1,10 +1,10 @@
 """Single-character edits of the example report: each that changes meaning must be noticed.
 
-    python tests/campaigns/mutations.py [--count 300] [--seed 1]
+    python tests/campaigns/mutations.py [--count 300] [--seed 1] [--pages 20]
 
-Every edit is built incrementally on one cache. An edit of an ID, a path, a quote, a status or
-a pin must fail with one of the codes that fit, at the edited line's directive or on the line
-itself; an edit of white space in a quote must change nothing. Ends with status 1 and the list
+Every edit is checked on one cache, as by ``memreport check``, and taken back. Of some, all pages
+are built: on the cache, from nothing and with four processes, which must agree, and once more
+after the edit was taken back, which must give the first pages. Ends with status 1 and the list
 of edits that went unnoticed or were blamed wrongly.
 """
 
@@ -12,143 +12,159 @@ from __future__ import annotations
 
 import argparse
 import random
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from sitebuilder import TinySite  # noqa: E402 - the tests' own helpers, not a package
-
-from sphinx_memreport.core.vocabulary import STATUSES  # noqa: E402
+from bs4 import BeautifulSoup  # noqa: E402
+from edits import Edit, edits  # noqa: E402 - ours, not a package
+from sitebuilder import Built, TinySite  # noqa: E402 - the tests' own helpers
 
 EXAMPLE = HERE.parents[1] / "example_report"
-_FENCE = re.compile(r"^(?P<fence>`{3,}|:{3,})\{evidence\} (?P<argument>.*)$")
-_RECORD = re.compile(r"^:{3,}\{mem\w+\} (?P<id>(?:RT|MEM|EPI)-\S+)")
-_ID = re.compile(r"(?<![\w/-])(?:RT|MEM|EPI)-[A-Z]{3}-[a-z0-9]+(?:-[a-z0-9]+)*")
-_STATUS = re.compile(rf"^:(?:implementation|operation): (?P<value>{'|'.join(STATUSES)})$")
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-class Mutation(NamedTuple):
-    """One edit: file, line (from 1), the new line, and the codes of which one must appear."""
-
-    kind: str
-    path: Path
-    line: int
-    text: str
-    expected: frozenset[str]
-
-
-QUOTE = frozenset({"stale-quote", "ambiguous-quote", "swallowed-text", "unclosed-fence"})
-REFERENCE = frozenset({"dangling-id", "malformed-id"})
-DECLARATION = REFERENCE | {"colliding-id", "duplicate-id", "foreign-prefix", "swallowed-text"}
-PATH = frozenset({"path-missing", "unknown-source", "malformed-id", "invalid-value"})
-PIN = frozenset({"invalid-config", "commit-missing", "capture-mismatch"})
+def example(root: Path) -> TinySite:
+    """The example report in a folder of its own, with its checkout."""
+    site = TinySite(root)
+    ignored = shutil.ignore_patterns("_build", "checkouts")
+    shutil.copytree(EXAMPLE, site.source, dirs_exist_ok=True, ignore=ignored)
+    subprocess.run(
+        [sys.executable, "make_checkout.py"], cwd=site.source, check=True, stdout=subprocess.DEVNULL
+    )
+    return site
 
 
-def edited(text: str, position: int, rng: random.Random) -> str:
-    """``text`` with another character at a position."""
-    old = text[position]
-    return text[:position] + rng.choice([c for c in _LETTERS if c != old]) + text[position + 1 :]
+def sample(found: list[Edit], count: int, rng: random.Random) -> list[Edit]:
+    """Edits of every kind, and of a kind of every operation, in turn."""
+    groups: dict[str, dict[str, list[Edit]]] = defaultdict(lambda: defaultdict(list))
+    for edit in rng.sample(found, len(found)):
+        groups[edit.kind][edit.operation].append(edit)
+    queues = [list(_in_turn(list(group.values()))) for group in groups.values()]
+    return list(_in_turn(queues))[:count]
 
 
-def mutations(path: Path, rng: random.Random) -> Iterator[Mutation]:
-    """Every place of a document that may be edited, one edit each."""
-    fence = ""
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1):
-        if fence:
-            if line.strip() == fence:
-                fence = ""
-            elif not line.startswith(":") and len(line.split()) > 2:
-                visible = [i for i, c in enumerate(line) if not c.isspace()]
-                yield Mutation("quote", path, number, edited(line, rng.choice(visible), rng), QUOTE)
-                spaced = re.sub(r"(\S)( +)(\S)", r"\1\2 \t\3", line, count=1)
-                yield Mutation("white space", path, number, spaced, frozenset())
-            continue
-        opening = _FENCE.match(line)
-        if opening:
-            fence = opening["fence"]
-            where = range(opening.start("argument"), opening.end("argument"))
-            place = rng.choice([i for i in where if not line[i].isspace()])
-            yield Mutation("path", path, number, edited(line, place, rng), PATH)
-        elif match := _STATUS.match(line):
-            place = rng.randrange(match.start("value"), match.end("value"))
-            wrong = edited(line, place, rng)
-            yield Mutation("status", path, number, wrong, frozenset({"invalid-value"}))
-        else:
-            declared = _RECORD.match(line)
-            for match in _ID.finditer(line):
-                place = rng.choice([i for i in range(*match.span()) if line[i] != "-"])
-                is_declaration = declared is not None and match.start() == declared.start("id")
-                kind = "declaration" if is_declaration else "reference"
-                codes = DECLARATION if is_declaration else REFERENCE
-                yield Mutation(kind, path, number, edited(line, place, rng), codes)
+def _in_turn(queues: list[list[Edit]]) -> Iterator[Edit]:
+    for turn in range(max(map(len, queues))):
+        yield from (queue[turn] for queue in queues if turn < len(queue))
 
 
-def pins(toml: Path, rng: random.Random) -> Iterator[Mutation]:
-    """Edits of commits and hashes."""
-    for number, line in enumerate(toml.read_text(encoding="utf-8").split("\n"), start=1):
-        match = re.match(r'(?:commit|sha256) = "(?P<hash>[0-9a-f]+)"', line)
-        if match:
-            place = rng.randrange(match.start("hash"), match.end("hash"))
-            yield Mutation("pin", toml, number, edited(line, place, rng), PIN)
-
-
-def with_edit(mutation: Mutation, build: Callable[[], Counter[str]]) -> Counter[str]:
-    """Build with one edit made, and take it back."""
-    original = mutation.path.read_bytes()
+@contextmanager
+def edited(edit: Edit) -> Iterator[None]:
+    """Make an edit, and take it back."""
+    original = edit.path.read_bytes()
     lines = original.decode().split("\n")
-    lines[mutation.line - 1] = mutation.text
-    mutation.path.write_bytes("\n".join(lines).encode())
+    lines[edit.line - 1] = edit.new
+    edit.path.write_bytes("\n".join(lines).encode())
     try:
-        return build()
+        yield
     finally:
-        mutation.path.write_bytes(original)
+        edit.path.write_bytes(original)
 
 
-def is_wrong(mutation: Mutation, codes: Counter[str]) -> bool:
-    """Whether an edit went unnoticed, or one that means nothing did not."""
-    if not mutation.expected:
-        return bool(codes)
-    return not mutation.expected & set(codes)
+def check(site: TinySite) -> Built:
+    """Read what changed and verify everything, as ``memreport check`` does."""
+    return site.build(builder="memreport")
+
+
+def objections(edit: Edit, built: Built) -> list[str]:
+    """What is wrong with what a build says after an edit."""
+    expected, rest = [], []
+    document = f"jotter/{edit.path.stem}" if edit.path.suffix == ".md" else "memreport.toml"
+    for code, name, line in built.problems:
+        here = not edit.lines or (name == document and line in edit.lines)
+        (expected if code in edit.codes and here else rest).append(f"{name}:{line} {code}")
+    wrong = [each for each in rest if each.rpartition(" ")[2] not in edit.more]
+    if edit.codes and not expected:
+        wrong.append(f"no {' or '.join(sorted(edit.codes))}")
+    if len(expected) > 1 and edit.lines:
+        wrong.append(f"said {len(expected)} times")
+    if built.status != (1 if edit.codes == frozenset() and edit.more else bool(edit.codes)) and (
+        built.status != 2
+    ):
+        wrong.append(f"status {built.status}")
+    return wrong
+
+
+def pages(built: Built) -> Mapping[str, str]:
+    """The body of every page, and the data; the frame of a page is Sphinx's own affair."""
+    found = {}
+    for path in sorted(built.out.rglob("*.html")):
+        body = BeautifulSoup(path.read_bytes(), "html.parser").select_one("[role=main]")
+        found[path.relative_to(built.out).as_posix()] = str(body)
+    data = built.out / "memreport.json"
+    found["memreport.json"] = data.read_text() if data.exists() else ""
+    return found
+
+
+def disagreements(site: TinySite, edit: Edit) -> list[str]:
+    """Where builds on the cache, from nothing and in parallel differ, with an edit and after it."""
+    first = site.build()
+    before = pages(first)
+    with edited(edit):
+        cached = site.build()
+        if cached.status == 2:
+            return []  # refused: no pages
+        found = pages(cached)
+        others = {name: site.build(cache=name, parallel=jobs) for name, jobs in _OTHERS.items()}
+    wrong = [
+        f"{page}: on the cache and {name}"
+        for name, built in others.items()
+        for page, content in pages(built).items()
+        if found.get(page) != content
+    ]
+    wrong += [
+        f"problems {name}" for name, built in others.items() if built.details != cached.details
+    ]
+    for name in _OTHERS:
+        shutil.rmtree(site.root / name)
+    back = site.build()
+    wrong += [
+        f"{page}: after the edit"
+        for page, content in pages(back).items()
+        if before.get(page) != content
+    ]
+    if back.details != first.details:
+        wrong.append("problems after the edit")
+    return wrong
+
+
+#: Other folders of a build, and its processes.
+_OTHERS = {"from-nothing": 1, "in-parallel": 4}
 
 
 def main() -> int:
     """Run the campaign."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--count", type=int, default=300, help="edits that are checked")
+    parser.add_argument("--pages", type=int, default=20, help="of which all pages are built")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     rng = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder:
-        site = TinySite(Path(folder) / "site")
-        shutil.copytree(EXAMPLE, site.source, dirs_exist_ok=True)
-        subprocess.run([sys.executable, "make_checkout.py"], cwd=site.source, check=True)
-
-        def build() -> Counter[str]:
-            return Counter(code for code, _, _ in site.build(builder="dummy").problems)
-
-        assert not build(), "the example itself must be clean"
-        found = [m for p in sorted(site.source.glob("jotter/*.md")) for m in mutations(p, rng)]
-        chosen = rng.sample(found, min(options.count, len(found)))
-        chosen += pins(site.source / "memreport.toml", rng)
-        failures = []
-        for mutation in chosen:
-            codes = with_edit(mutation, build)
-            if is_wrong(mutation, codes):
-                failures.append((mutation, codes))
-                place = f"{mutation.path.name}:{mutation.line}"
-                print(f"{mutation.kind} {place}: {mutation.text!r} gave {dict(codes)}", flush=True)
-        print(f"{len(chosen) - len(failures)} passed, {len(failures)} failed", flush=True)
-        print(Counter(mutation.kind for mutation in chosen))
+        site = example(Path(folder) / "site")
+        found = list(edits(site.source, rng))
+        chosen = sample(found, options.count, rng)
+        built = check(site)
+        assert (built.problems, built.status) == ([], 0), "the example itself must be clean"
+        failures = 0
+        for number, edit in enumerate(chosen):
+            with edited(edit):
+                wrong = objections(edit, check(site))
+            if number % max(1, len(chosen) // max(1, options.pages)) == 0 and options.pages:
+                wrong += disagreements(site, edit)
+            if wrong:
+                failures += 1
+                print(f"{edit} gave {'; '.join(wrong)}", flush=True)
+        print(f"{len(chosen)} of {len(found)} edits, {failures} went wrong")
+        print(dict(Counter(edit.kind for edit in chosen)))
     return bool(failures)
 
 
