@@ -330,6 +330,13 @@ class SiteConfig(Model):
     reports: Mapping[str, Report] = Field(
         default_factory=dict, description="The reports, by slug, in the order of the file."
     )
+    source_lines: Mapping[tuple[str, str], int | None] = Field(
+        default_factory=dict,
+        description="The line of each source's table when the TOML was read, by report and ID.",
+    )
+    directory_lines: Mapping[str, int | None] = Field(
+        default_factory=dict, description="The line of each report's directory, by report."
+    )
 
     @property
     def root(self) -> Path:
@@ -513,7 +520,20 @@ def load_config(path: Path) -> SiteConfig:
     reports = _validate(document.data, places, problems)
     if problems:
         raise InvalidConfig(problems)
-    return SiteConfig(path=path, files=tuple(files), reports=reports)
+    source_lines = {
+        (slug, source_id): document.lines.line(("reports", slug, "sources", source_id))
+        for slug, report in reports.items()
+        for source_id in report.sources
+    }
+    return SiteConfig(
+        path=path,
+        files=tuple(files),
+        reports=reports,
+        source_lines=source_lines,
+        directory_lines={
+            slug: document.lines.line(("reports", slug, "directory")) for slug in reports
+        },
+    )
 
 
 class _Document(NamedTuple):
@@ -539,6 +559,14 @@ class _Places:
         return document.path, document.lines.line(key)
 
 
+#: The most parts of a dotted key: the parser takes time and memory with their square.
+_MOST_PARTS = 50
+_PART_OF_KEY = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_DEEP_KEY = re.compile(
+    rf"""(?<![\w"'\\-]){_PART_OF_KEY}(?:[ \t]*+\.[ \t]*+{_PART_OF_KEY}){{{_MOST_PARTS}}}"""
+)
+
+
 def _read(path: Path, problems: list[Problem]) -> _Document | None:
     """Read and parse one file; what is wrong with it is added to ``problems``."""
 
@@ -560,6 +588,10 @@ def _read(path: Path, problems: list[Problem]) -> _Document | None:
     except UnicodeDecodeError as error:
         found = f"found the byte 0x{data[error.start]:02x}"
         wrong(_line_at(data, error.start), f"expected UTF-8, {found}", "save the file as UTF-8")
+        return None
+    if deep := _DEEP_KEY.search(text):
+        row = text.count("\n", 0, deep.start()) + 1
+        wrong(row, f"a key has more than {_MOST_PARTS} parts", "no key here has more than six")
         return None
     try:
         return _Document(path, tomllib.loads(text), LineIndex(text))
@@ -861,7 +893,7 @@ _TOKEN = re.compile(
     r'|"(?:[^"\\\n]|\\.)*+"'
     r"|'[^'\n]*'"
     r"|\#[^\n]*"
-    r"|[\[{]|[\]}]|\n",
+    r"|[\[{]|[\]}]|\n\s*+",
     re.DOTALL,
 )
 _PART = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""

@@ -6,26 +6,26 @@ The one place where configuration, git and the core meet; the build and tools ca
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from sphinx_memreport.config import (
     CaptureSource,
     ContractLevel,
     GitSource,
-    LineIndex,
     Report,
     SiteConfig,
     fingerprint,
     layer_of,
 )
 from sphinx_memreport.core.blobs import SingleFile, SourceReader, SourceUnavailable
+from sphinx_memreport.core.globs import Glob
 from sphinx_memreport.core.lock import Lock, StandIn
 from sphinx_memreport.core.models import Finding, Layer, ReportRules, SourceRules
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.resolve import Answers, Requests, missing_requests, resolve
 from sphinx_memreport.core.site import Key, Verdicts
-from sphinx_memreport.gitstore import Glob, open_capture, open_git
+from sphinx_memreport.gitstore import open_capture, open_git
 
 # Verdicts on a damaged or partial checkout may change without the pin changing.
 _NOT_FOR_GOOD = frozenset({Code.BLOB_MISSING})
@@ -33,11 +33,10 @@ _NOT_FOR_GOOD = frozenset({Code.BLOB_MISSING})
 
 def rules_of(config: SiteConfig) -> dict[str, ReportRules]:
     """What the checks must know of each report, by slug."""
-    lines = LineIndex(config.path.read_text(encoding="utf-8")) if config.files else None
-    return {slug: _report_rules(report, lines) for slug, report in config.reports.items()}
+    return {slug: _report_rules(config, report) for slug, report in config.reports.items()}
 
 
-def _report_rules(report: Report, lines: LineIndex | None) -> ReportRules:
+def _report_rules(config: SiteConfig, report: Report) -> ReportRules:
     return ReportRules(
         slug=report.slug,
         ids=report.ids,
@@ -49,44 +48,21 @@ def _report_rules(report: Report, lines: LineIndex | None) -> ReportRules:
                 fingerprint=fingerprint(source),
                 commit=source.commit if isinstance(source, GitSource) else None,
                 sha256=source.sha256 if isinstance(source, CaptureSource) else None,
-                line=lines.line(("reports", report.slug, "sources", source_id)) if lines else None,
+                line=config.source_lines.get((report.slug, source_id)),
             )
             for source_id, source in report.sources.items()
         ),
     )
 
 
-def verify(
-    config: SiteConfig,
-    requests: Mapping[str, Requests],
-    known: Mapping[str, Answers],
-    lock: Lock | None = None,
-) -> tuple[Verdicts, dict[str, Answers]]:
-    """Open every source and answer what is not known yet.
+@contextmanager
+def open_sources(config: SiteConfig, lock: Lock | None = None) -> Iterator[OpenSources]:
+    """Open every source of a site; what cannot be read is noted, with the reason.
 
-    :param requests: by fingerprint of the source.
-    :param known: answers of earlier builds, by fingerprint. A pin never changes what it names,
-        so they hold for good; whether the source can still be read is asked every time.
     :param lock: stands in for sources that are not here; never asked about those that are.
-    :return: the verdicts of this build, and the answers to keep for the next.
     """
     with ExitStack() as stack:
-        sources = _Sources(config, stack)
-        unavailable = sources.unavailable
-        answers: dict[str, Answers] = {}
-        for name, asked in requests.items():
-            kept = known.get(name, Answers()).to(asked)
-            missing = missing_requests(asked, kept)
-            reader = sources.readers.get(name)
-            if reader and missing:
-                try:
-                    kept.update(resolve(missing, reader, sources.encodings[name]))
-                except SourceUnavailable as error:
-                    sources.give_up(name, error)
-            answers[name] = kept
-    keep = {name: _for_good(found) for name, found in answers.items()}
-    locked = _stand_ins(config, unavailable, lock) if lock else {}
-    return Verdicts(answers, unavailable, Layers(config), locked), keep
+        yield OpenSources(config, lock, stack)
 
 
 def _stand_ins(
@@ -134,7 +110,9 @@ def _is_absent(place: Path) -> bool:
         return False
 
 
-def _for_good(answers: Answers) -> Answers:
+def for_good(answers: Answers) -> Answers:
+    """Those of the answers that hold as long as the pin does."""
+
     def holds(finding: Finding | None) -> bool:
         return finding is None or finding.code not in _NOT_FOR_GOOD
 
@@ -169,15 +147,18 @@ class Layers:
         return self._globs[pattern].matches(path)
 
 
-class _Sources:
-    """The sources of a site, opened: readers by fingerprint, and those that cannot be read."""
+class OpenSources:
+    """The sources of a site, opened: readers by fingerprint, and those that cannot be read.
 
-    def __init__(self, config: SiteConfig, stack: ExitStack) -> None:
+    ``locked`` is what the lock says of those that are not here, which are not ``unavailable``.
+    """
+
+    def __init__(self, config: SiteConfig, lock: Lock | None, stack: ExitStack) -> None:
         self._config = config
         self._stack = stack
         self._opened: dict[tuple[str, str], SourceReader | Finding] = {}
-        self.readers: dict[str, SourceReader] = {}
-        self.encodings: dict[str, str] = {}
+        self._readers: dict[str, SourceReader] = {}
+        self._encodings: dict[str, str] = {}
         self.unavailable: dict[Key, Finding] = {}
         for slug, source_id, source in _all_sources(config):
             opened = self._open(source)
@@ -185,8 +166,37 @@ class _Sources:
                 self.unavailable[slug, source_id] = opened
             else:
                 name = fingerprint(source)
-                self.readers.setdefault(name, opened)
-                self.encodings[name] = source.encoding
+                self._readers.setdefault(name, opened)
+                self._encodings[name] = source.encoding
+        self.locked = _stand_ins(config, self.unavailable, lock) if lock else {}
+
+    def answer(
+        self, requests: Mapping[str, Requests], known: Mapping[str, Answers]
+    ) -> dict[str, Answers]:
+        """Answer what is not known yet.
+
+        A source that turns out to have gaps becomes unavailable.
+
+        :param requests: by fingerprint of the source.
+        :param known: answers of earlier builds, by fingerprint. A pin never changes what it
+            names, so they hold for good; whether the source can be read is asked every time.
+        """
+        answers: dict[str, Answers] = {}
+        for name, asked in requests.items():
+            found = known.get(name, Answers()).to(asked)
+            missing = missing_requests(asked, found)
+            reader = self._readers.get(name)
+            if reader and missing:
+                try:
+                    found.update(resolve(missing, reader, self._encodings[name]))
+                except SourceUnavailable as error:
+                    self._give_up(name, error)
+            answers[name] = found
+        return answers
+
+    def verdicts(self, answers: Mapping[str, Answers]) -> Verdicts:
+        """What is known of the sources, with these answers."""
+        return Verdicts(answers, self.unavailable, Layers(self._config), self.locked)
 
     def _open(self, source: GitSource | CaptureSource) -> SourceReader | Finding:
         if isinstance(source, GitSource):
@@ -200,7 +210,7 @@ class _Sources:
                 self._opened[key] = _finding(error)
         return self._opened[key]
 
-    def give_up(self, name: str, error: SourceUnavailable) -> None:
+    def _give_up(self, name: str, error: SourceUnavailable) -> None:
         """Count the sources of a fingerprint as unavailable: their tree has gaps."""
         for slug, source_id, source in _all_sources(self._config):
             if fingerprint(source) == name:

@@ -204,7 +204,7 @@ def test_without_members_a_document_is_one(site: TinySite) -> None:
 def test_outside_a_report(site: TinySite, pinned_repo: PinnedRepo) -> None:
     site.write({"memreport.toml": report_toml(pinned_repo, directory="jotter")})
     built = site.build({"a.md": "# A\n\n:::{memannotation} RT-OBJ-cache\nText.\n:::\n"}, "dummy")
-    assert built.problems == [("outside-report", "a", 3)]
+    assert built.problems == [("no-report", "memreport.toml", 2), ("outside-report", "a", 3)]
 
 
 def test_a_fence_left_open_in_an_annotation(site: TinySite) -> None:

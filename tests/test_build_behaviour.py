@@ -223,7 +223,7 @@ def test_a_checkout_that_vanishes_is_one_error_and_its_quotes_are_unverified(
         assert built.problems[0][1:] == ("memreport.toml", 5)
         assert built.status == 1
         assert "unverified" in built.text("memory")
-        assert "git clone" in built.details[0].fix
+        assert built.details[0].fix == "memreport fetch"
     hidden.rename(pinned_repo.path)
     built = site.build()
     assert (built.problems, built.status) == ([], 0)

@@ -64,12 +64,12 @@ def test_table_with_links(tmp_path: Path, pinned_repo: PinnedRepo) -> None:
     assert built.problems == []
     table = built.soup("cover").select_one(".memreport-scroll table.memreport-coverage")
     assert table is not None
-    cells = [" ".join(cell.get_text(" ").split()) for cell in table.select("td")]
+    cells = [" ".join(cell.get_text().split()) for cell in table.select("td")]
     assert cells == [
         "Recall, see MEM-OBJ-index",
         "src/jotter/recall.py SRC-2 searched SRC-1:src supplied by the verification member",
         "MEM-OBJ-note",
-        "Unresolved: What a model does. Prevents: Any conclusion about MEM-OBJ-note . "
+        "Unresolved: What a model does. Prevents: Any conclusion about MEM-OBJ-note. "
         "yes: # as it is",
     ]
     links = {link.get_text(): link["href"] for link in table.select("a")}
@@ -179,7 +179,7 @@ def test_outside_a_report(tmp_path: Path, pinned_repo: PinnedRepo) -> None:
     site = TinySite(tmp_path / "site")
     site.write({"memreport.toml": report_toml(pinned_repo, directory="jotter")})
     built = site.build({"cover.md": "# A\n\n```{memcoverage}\n- entry: A\n```\n"}, builder="dummy")
-    assert built.problems == [("outside-report", "cover", 3)]
+    assert built.problems == [("no-report", "memreport.toml", 2), ("outside-report", "cover", 3)]
 
 
 def test_path_needs_its_source_when_several_trees_have_paths(

@@ -51,6 +51,45 @@ def test_what_the_option_parser_takes_is_said_once_at_the_opening_line(
     assert built.warnings.count("\n") == len(built.details[0].addendum.splitlines())
 
 
+def test_an_unknown_option_of_a_record_hides_no_other_mistake(site: TinySite) -> None:
+    options = ":substrat: Files\n:form: symbolick\n:authority: uninspected\n"
+    built = site.build({"memory.md": record(options)})
+    assert built.problems == [("invalid-value", "memory", 3), ("swallowed-text", "memory", 3)]
+    assert built.details[0].fix == "did you mean 'symbolic'?"
+    assert built.details[1].fix == "did you mean 'substrate'?"
+
+
+def test_of_a_record_with_an_unknown_option_nothing_is_said_to_be_missing(site: TinySite) -> None:
+    route = "# M\n\n:::{memroute} MEM-RTE-x\n:selektion: All.\n:operation: wird\n:::\n"
+    absence = "# M\n\n:::{memabsence} MEM-ABS-x\n:serached: src/**\n:pattern: x\n:::\n"
+    strict = site.source / "memreport.toml"
+    strict.write_text(strict.read_text().replace("system =", 'contract = "strict"\nsystem ='))
+    built = site.build({"memory.md": route, "other.md": absence}, "dummy")
+    assert built.problems == [
+        ("invalid-value", "memory", 3),
+        ("no-evidence", "memory", 3),
+        ("swallowed-text", "memory", 3),
+        ("uncovered-record", "memory", 3),
+        ("swallowed-text", "other", 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "fix"),
+    [
+        ("MEM-OBJ-Foo", "write MEM-OBJ-foo"),
+        ("mem-obj-old_note", "write MEM-OBJ-old-note"),
+        ("MEM-OBJ-a-b-c-d", "write a prefix, a kind and a name, as in MEM-OBJ-note"),
+        ("note", "write a prefix, a kind and a name, as in MEM-OBJ-note"),
+    ],
+)
+def test_a_malformed_id_comes_with_what_to_write(site: TinySite, written: str, fix: str) -> None:
+    built = site.build({"memory.md": f"# M\n\n:::{{memobject}} {written}\n:::\n"}, "dummy")
+    assert built.problems == [("malformed-id", "memory", 3)]
+    assert built.details[0].fix == fix
+    assert "fix: " in built.warnings
+
+
 KEPT = {
     "a hash in quotes": record(':identity: "The class # Note"\n'),
     "an option block": record("---\nidentity: |\n  One\n  and the rest\n---\n"),
@@ -226,17 +265,31 @@ def test_raw_markup_in_labels_and_fields_is_shown_as_text(site: TinySite) -> Non
     assert "<script>alert(1)</script>" in body.get_text()
 
 
-@pytest.mark.parametrize("directory", ["nothere", "Memory"])
-def test_a_report_without_documents_is_warned_of(
-    tmp_path: Path, pinned_repo: PinnedRepo, directory: str
+@pytest.mark.parametrize(
+    ("directory", "fix"),
+    [
+        ("nothere", "write a document in it, or name the folder that holds some, such as memory"),
+        ("Memory", 'did you mean directory = "memory"?'),
+    ],
+)
+def test_a_report_without_documents_is_warned_of_first(
+    tmp_path: Path, pinned_repo: PinnedRepo, directory: str, fix: str
 ) -> None:
     from sitebuilder import report_toml
 
     site = TinySite(tmp_path / "site2")
     toml = report_toml(pinned_repo, directory=directory)
-    built = site.build({"memreport.toml": toml, "memory/x.md": "# X\n\nMEM-OBJ-typo\n"})
-    assert built.problems == []
-    assert f"the directory '{directory}' of report 'jotter' holds no document" in built.warnings
+    text = "# X\n\n:::{memobject} MEM-OBJ-x\n:::\n"
+    files = {"memreport.toml": toml, "memory/x.md": text}
+    built = site.build(files, memreport_report={"json": "problems.json"})
+    # what follows from it comes behind it, in files as well, whatever the names
+    found = [("no-report", "memreport.toml", 2), ("outside-report", "memory/x", 3)]
+    assert built.problems == found
+    assert built.details[0].fix == fix
+    data = built.data("problems.json")
+    assert [each["code"] for each in data] == [code for code, *_ in found]
+    assert data[0]["severity"] == "warning"
+    assert f"memreport.toml:2: WARNING: the directory '{directory}' of report" in built.warnings
 
 
 @pytest.mark.parametrize("toml", [None, "# nothing\n"])
@@ -246,7 +299,8 @@ def test_ids_on_a_site_without_reports_are_warned_of(tmp_path: Path, toml: str |
         site.write({"memreport.toml": toml})
     for _ in range(2):
         built = site.build({"memory.md": "# X\n\nMEM-OBJ-typo\n"})
-        assert "are not checked [memreport.no-report]" in built.warnings
+        assert "IDs in the documents are not checked; fix: " in built.warnings
+        assert built.problems == [("no-report", "memreport.toml", None)]
     assert site.build({"memory.md": "# X\n"}).warnings == ""
 
 

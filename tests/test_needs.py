@@ -21,6 +21,7 @@ from sphinx_memreport.core.ids import Kind, MemberName, anchor, need_id
 from sphinx_memreport.core.models import FieldValue, Record, Supplied
 from sphinx_memreport.sphinx_ext.needs import (
     Link,
+    Updates,
     add_record_need,
     add_supplied_need,
     pages_showing_needs,
@@ -95,8 +96,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def on_env_updated(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    update_needs(env, app.config.test_values, app.config.test_links)
+def on_env_updated(app: Sphinx, _env: BuildEnvironment) -> list[str]:
+    update_needs(app, lambda: Updates(app.config.test_values, app.config.test_links))
     return []
 
 

@@ -92,6 +92,25 @@ def test_overlapping_passages_share_an_excerpt_and_name_all_who_cite_them(site_o
     assert built.broken_links() == []
 
 
+def test_a_path_without_a_host_leads_to_the_page_of_its_file(
+    tmp_path: Path, site_of: SiteOf
+) -> None:
+    site = site_of({"lines.txt": LINES, "other.txt": LINES})
+    config = (site.source / "memreport.toml").read_text()
+    config = re.sub('repository = ".*"', f'repository = "{tmp_path.as_uri()}/repo.git"', config)
+    cited = "# C\n\n{memsrc}`lines.txt#L10` {memsrc}`lines.txt#L40` {memsrc}`other.txt`\n"
+    built = site.build({"memreport.toml": config, "cited.md": cited})
+    assert [link["href"] for link in built.soup("cited").select("a:has(> .memreport-path)")] == []
+    built = site.build({"memory.md": record("one", "line 10")})
+    page = f"{source_page_name('jotter', 'SRC-1', 'lines.txt')}.html"
+    assert "cited" in built.written  # it is another document that quotes the file
+    assert [link["href"] for link in built.soup("cited").select("a:has(> .memreport-path)")] == [
+        f"{page}#L10",
+        page,
+    ]
+    assert built.broken_links() == []
+
+
 def test_each_line_has_its_own_number_whatever_it_holds(site_of: SiteOf) -> None:
     content = b"\n\n\x0cdef f():\n    '''</script>\n\xd7\xa9\r<b>\n\n'''\n\n\n"
     built = site_of({"odd.py": content}).build({"memory.md": record("odd", "</script>", "odd.py")})

@@ -20,7 +20,7 @@ from sphinx_memreport.core.problem_files import (
     problems_json,
     problems_sarif,
 )
-from sphinx_memreport.core.problems import DOCS_URL, Code, Problem, Severity
+from sphinx_memreport.core.problems import DOCS_URL, Code, Notice, Problem, Severity
 
 PAGE = "# Memory\n\nMEM-OBJ-nothing and 0123456789abcdef0123456789abcdef01234567.\n"
 
@@ -224,7 +224,7 @@ def test_sarif_follows_the_published_schema(site: TinySite, sarif_schema: dict[s
 def test_every_code_is_a_rule_with_help() -> None:
     log = json.loads(problems_sarif([], "1.0"))
     rules = log["runs"][0]["tool"]["driver"]["rules"]
-    assert [rule["id"] for rule in rules] == [str(code) for code in Code]
+    assert [rule["id"] for rule in rules] == [str(name) for name in [*Code, *Notice]]
     for rule in rules:
         assert rule["helpUri"] == f"{DOCS_URL}reference/problems.html#problem-{rule['id']}"
         assert rule["helpUri"] in rule["help"]["text"]
@@ -243,16 +243,15 @@ def test_awkward_entries_are_valid_sarif(sarif_schema: dict[str, Any]) -> None:
     place = first["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == "a%20b/%C3%BC%3A1.md"
     # braces would be placeholders
-    assert first["message"]["text"] == (
-        "100% {{gone}}, it says: x\none\rtwo\nfix: write {{mem}}`x`"
-    )
+    assert first["message"]["text"] == ("100% {{gone}}, it says: x\none two\nfix: write {{mem}}`x`")
     assert second["locations"] == []
     assert "region" not in third["locations"][0]["physicalLocation"]
 
 
 def test_a_lone_surrogate_does_not_stop_the_files() -> None:
-    entries = [entry(message="\ud800")]
-    assert json.loads(problems_json(entries).decode("utf-8"))[0]["message"] == "\ud800"
+    entries = [entry("\ud800.md", message="\ud800")]
+    (data,) = json.loads(problems_json(entries).decode("utf-8"))
+    assert (data["file"], data["message"]) == ("\ud800.md", "\\ud800")
     assert b"\\ud800" in problems_sarif(entries, "1.0")
 
 
@@ -261,8 +260,8 @@ def test_a_lone_surrogate_does_not_stop_the_files() -> None:
 
 def test_annotations_are_escaped_as_github_reads_them() -> None:
     assert github_annotations(
-        [entry("a,b/c:d%.md", message="a\r\nb: 1, 2%", details=(), fix="")]
-    ) == ("::error file=a%2Cb/c%3Ad%25.md,line=3,title=memreport.stale-quote::a%0D%0Ab: 1, 2%25\n")
+        [entry("a,b/c:d%.md", message="a\r\nb: 1, 2%", details=("c",), fix="")]
+    ) == ("::error file=a%2Cb/c%3Ad%25.md,line=3,title=memreport.stale-quote::a b: 1, 2%25%0Ac\n")
     warning = entry(None, None, message="m", details=("d",), fix="f", severity=Severity.WARNING)
     assert github_annotations([warning]) == (
         "::warning title=memreport.stale-quote::m%0Ad%0Afix: f\n"

@@ -48,11 +48,14 @@ def evidence_block(
     :param path: path in the tree; None or empty for a capture.
     :param quote: the passage, laid out as it is to stand in the body. Line breaks that are not
         LF become spaces, which does not change what the quote matches.
-    :raises ValueError: when the passage is empty or a value cannot be written on one line.
+    :raises ValueError: when the passage is empty or holds what no document can hold, or a value
+        cannot be written on one line.
     """
     body = body_lines(quote)
     if not body:
         raise ValueError("the passage holds nothing but white space")
+    if "\0" in quote:
+        raise ValueError("the passage holds U+0000, a character that no document can hold")
     argument = evidence_argument(source, path)
     options = [
         ("lines", str(lines) if lines else None),

@@ -32,9 +32,11 @@ from sphinx_memreport.core.models import LineRange
 from sphinx_memreport.core.vocabulary import RECORD_TYPES
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_OPTION = re.compile(r"\s*:(?P<name>[A-Za-z][\w-]*):(?:\s+(?P<value>.*?))?\s*")
+_OPTION = re.compile(r"\s*+:(?P<name>[A-Za-z][\w-]*+):(?:\s++(?P<value>.*))?")
 _RANGE = re.compile(r"([1-9][0-9]{0,8})(?:\s*[-–]\s*([1-9][0-9]{0,8}))?")
-_LOOKS_LIKE_ONE = re.compile(r"(?:`{3,}|~{3,}|:{3,})\s*\{evidence\}|^\s*\.\. evidence::")
+_LOOKS_LIKE_ONE = re.compile(
+    r"(?:(?<!`)`{3,}+|(?<!~)~{3,}+|(?<!:):{3,}+)\s*+\{evidence\}|^\s*+\.\. evidence::"
+)
 
 #: Directives whose body is read like the document around it: ours, and common ones.
 CONTAINERS = frozenset(record.directive for record in RECORD_TYPES) | {
@@ -49,6 +51,8 @@ _LITERAL = {
     *("code", "code-block", "sourcecode", "parsed-literal", "literalinclude", "raw", "math"),
     *("mermaid", "highlight", "toctree", "graphviz", "memcoverage", "memprofile", "memsupplied"),
 }
+#: Directives inside of each other that are looked into; builds cannot read deeper ones either.
+_DEEPEST = 100
 #: The options of ``evidence``.
 OPTIONS = frozenset({"lines", "layer", "lang", "caption", "supports", "name"})
 
@@ -274,16 +278,22 @@ class _Markdown:
 
     def __init__(self, found: Scan) -> None:
         self._found = found
-        #: Lines that were told to be evidence or literal text.
+        #: Lines that were told to be evidence, literal text or comments.
         self.seen: set[int] = set()
+        self._depth = 0
 
     def scan(self, view: list[_Line]) -> None:
+        self._depth += 1
+        self._blocks(view)
+        self._depth -= 1
+
+    def _blocks(self, view: list[_Line]) -> None:
         for token in _parser().parse("\n".join(line.text for line in view)):
             if token.map is None:
                 continue
             if token.type in ("fence", "colon_fence"):
                 self._fence(_fence(token, view))
-            elif token.type in ("code_block", "front_matter"):
+            elif token.type in ("code_block", "front_matter", "myst_line_comment"):
                 self.seen.update(line.number for line in view[slice(*token.map)])
 
     def _fence(self, fence: _Fence) -> None:
@@ -292,10 +302,13 @@ class _Markdown:
             self._saw(fence)
         elif self._is_container(fence):
             inner = None if fence.trouble else _below_options(fence.body)
-            if inner is not None:
+            if inner is not None and self._depth < _DEEPEST:
                 self.scan(inner)
             elif any(_LOOKS_LIKE_ONE.search(line.text) for line in fence.body):
-                self._skip(fence, fence.trouble or "the options around it cannot be read")
+                reason = "the options around it cannot be read"
+                if inner is not None:
+                    reason = "too many directives stand around it"
+                self._skip(fence, fence.trouble or reason)
         else:
             directive = fence.name.strip("{}")
             known = not fence.name.startswith("{") or directive in _LITERAL
@@ -402,7 +415,7 @@ def _options(lines: Iterable[_Line], *, quoted: bool) -> tuple[tuple[OptionLine,
     trouble = ""
     for line in lines:
         match = _OPTION.fullmatch(line.text)
-        value = _value(match["value"] or "", quoted) if match else None
+        value = _value((match["value"] or "").rstrip(), quoted) if match else None
         if match is None or value is None or match["name"] not in OPTIONS:
             trouble = trouble or f"its option '{line.text.strip()[:40]}' cannot be read"
             continue

@@ -242,7 +242,13 @@ class Export(Model):
 
     def to_bytes(self) -> bytes:
         """The content of ``memreport.json``."""
-        return json_bytes(self.model_dump(mode="json"))
+        # entry by entry: all of them at once, as plain data, would be several times as large
+        return json_bytes(
+            {
+                name: map(_plain, value) if isinstance(value, tuple) else value
+                for name, value in self
+            }
+        )
 
 
 # --- from the site ------------------------------------------------------------------------
@@ -470,6 +476,10 @@ class _Exporter:
         return _written(report, keys)
 
 
+def _plain(entry: BaseModel) -> dict[str, Any]:
+    return entry.model_dump(mode="json")
+
+
 def _identity(entry: RecordEntry | SuppliedEntry | SourceEntry) -> tuple[object, ...]:
     return (entry.report, entry.id)
 
@@ -513,7 +523,7 @@ class InvalidExport(Exception):
 class ForeignRecord(BaseModel):
     """What is taken over of a record of another site."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     report: str
     id: Annotated[str, AfterValidator(lambda text: str(parse_record_id(text)))]

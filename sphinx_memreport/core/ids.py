@@ -6,6 +6,8 @@ Contract, section 3.1: ``(RT|MEM|EPI)-(CMP|OBJ|RTE|CLM|ABS|BAP)-name`` and ``SRC
 from __future__ import annotations
 
 import re
+import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
@@ -68,20 +70,32 @@ _KINDS = "|".join(Kind)
 # is right and the other one nearly so. One mistyped letter is then a problem instead of silent
 # text. Possessive groups match a token whole or not at all.
 _HYPHEN = "[-\u2010\u2011]"
-_DASH = "[-\u2010-\u2014]"
-_LETTER = r"[^\W\d_]"
-_ALNUM = r"[^\W_]++"
+# Marks on letters, and characters that are not seen, are part of a token: it would otherwise end
+# before them and name another record than the one that a reader sees.
+_MARKS = "\u0300-\u036f"
+_HIDDEN = (
+    "\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff"
+)
+_UNSEEN = f"[{_MARKS}{_HIDDEN}]*+"
+_DASH = f"[-\u2010-\u2014]{_UNSEEN}"
+_LETTER = rf"[^\W\d_]{_UNSEEN}"
+# what is hidden at the end of a token belongs to the text behind it
+_ALNUM = rf"[^\W_]++(?:(?:[{_MARKS}]++|[{_HIDDEN}]++(?=[^\W_]))[^\W_]*+)*+"
+# Letters of other alphabets that look like those of prefixes and kinds.
+_LOOKALIKES = str.maketrans("АВСЕІЈМОРЅТΑΒΕΙΜΟΡΤϹ", "ABCEIJMOPSTABEIMOPTC")
 _RECORD_SHAPE = (
-    rf"(?P<prefix>{_LETTER}{{2,4}}){_DASH}(?P<kind>{_LETTER}{{2,4}}){_DASH}"
+    rf"(?P<prefix>(?:{_LETTER}){{2,4}}){_DASH}(?P<kind>(?:{_LETTER}){{2,4}}){_DASH}"
     rf"{_ALNUM}(?:{_HYPHEN}{_ALNUM})*+(?:(?:[–—]|\.\.)\d++)?+"
 )
 # a number, or so short that it must have been meant as one
 _SOURCE_SHAPE = (
-    rf"SRC{_DASH}(?:(?=\D{{0,2}}\d|[^\W_]{{1,2}}(?!\w)){_ALNUM})"
+    rf"[SЅＳ]{_UNSEEN}[RＲ]{_UNSEEN}[CСϹＣ]{_UNSEEN}{_DASH}"
+    rf"(?:(?=\D{{0,2}}\d|[^\W_]{{1,2}}(?!\w)){_ALNUM})"
     rf"(?:(?:{_HYPHEN}|[–—]|\.\.)(?:SRC{_HYPHEN})?\d++)*+"
 )
 _MENTION = re.compile(
-    r"(?<![\w/-])"
+    r"(?<![\w/\u2010\u2011-])"
     rf"(?:(?P<report>{REPORT_SLUG.pattern}):)?"
     rf"(?:(?P<record>{_RECORD_SHAPE})|(?P<source>{_SOURCE_SHAPE}))"
     r"(?![\w/]|\.[a-z0-9]{1,5}(?!\w))"
@@ -139,9 +153,12 @@ def parse_record_id(text: str, style: IdStyle = IdStyle.ANY) -> RecordId:
 
 def check_id(text: str, style: IdStyle = IdStyle.ANY) -> str | None:
     """Say what is wrong with a record or source ID, or None when it is well formed."""
-    hyphenated = re.sub(_DASH, "-", text)
+    hyphenated = re.sub("[-\u2010-\u2014]", "-", text)
     if hyphenated != text and check_id(hyphenated, style) is None:
         return f"its parts are joined by hyphens, not by other dashes: {hyphenated}"
+    if odd := next((char for char in hyphenated if not char.isascii()), ""):
+        name = f"U+{ord(odd):04X} {unicodedata.name(odd, '')}".rstrip()
+        return f"an ID is made of the letters a to z, digits and hyphens; found {name}"
     if text.startswith("SRC-"):
         if SOURCE_ID.fullmatch(text):
             return None
@@ -164,24 +181,34 @@ def find_mentions(text: str) -> Iterator[Mention]:
     ``-``, nor before ``_``, ``/`` or a file ending.
     """
     urls = [match.span() for match in _URL.finditer(text)]
+    starts = [start for start, _ in urls]
     position = 0
     while match := _MENTION.search(text, position):
         if match["record"] and not _is_meant(match["prefix"], match["kind"]):
             position = match.start() + 1
             continue
         position = match.end()
-        if not any(start <= match.start() < end for start, end in urls):
+        url = bisect_right(starts, match.start()) - 1
+        if url < 0 or match.start() >= urls[url][1]:
             target = match["record"] or match["source"]
             yield Mention(match.start(), match.end(), match["report"], target)
 
 
 def _is_meant(prefix: str, kind: str) -> bool:
     """Whether two parts are an attempt at a prefix and a kind, and no other abbreviation."""
+    if not (prefix.isascii() and kind.isascii()):
+        prefix, kind = _folded(prefix), _folded(kind)
     if prefix in tuple(Prefix):
         # RT begins many an abbreviation; MEM and EPI do not
         return prefix != Prefix.RUNTIME or _is_near(kind, Kind)
     # a prefix at the end of a longer word is part of that word
     return kind in tuple(Kind) and not prefix.endswith(tuple(Prefix)) and _is_near(prefix, Prefix)
+
+
+def _folded(part: str) -> str:
+    """A part with the letters that it looks like, and nothing that is not seen."""
+    seen = re.sub(f"[{_MARKS}{_HIDDEN}]", "", part)
+    return unicodedata.normalize("NFKC", seen).translate(_LOOKALIKES)
 
 
 def _is_near(part: str, names: type[StrEnum]) -> bool:

@@ -15,6 +15,7 @@ import yaml
 
 from sphinx_memreport.core.blocks import Syntax, evidence_argument
 from sphinx_memreport.core.blockscan import EvidenceBlock, Scan, quotes_of, scan, split_lines
+from sphinx_memreport.core.inline import code_ends, titled
 from sphinx_memreport.core.models import LineRange
 from sphinx_memreport.core.source_paths import split_source_path
 
@@ -174,13 +175,11 @@ class Document:
                 yield place
 
     def _roles(self) -> Iterator[_Place]:
-        pattern = _MYST_ROLE if self._syntax == "myst" else _REST_ROLE
-        for match in pattern.finditer(self.text):
-            target = _TITLED.fullmatch(match["content"])
-            start, end = target.span("target") if target else (0, len(match["content"]))
-            base = match.start("content")
-            written = self._written(match["content"][start:end])
-            yield _Place(base + start, base + end, written, _as_role)
+        spans = _myst_roles(self.text) if self._syntax == "myst" else _rest_roles(self.text)
+        for base, content in spans:
+            target = titled(content)
+            start, end = target[1:] if target else (0, len(content))
+            yield _Place(base + start, base + end, self._written(content[start:end]), _as_role)
 
     def _rows(self) -> Iterator[_Place]:
         """The paths in the rows of ``memcoverage``."""
@@ -268,11 +267,8 @@ def _anchor(lines: LineRange) -> str:
 
 # --- roles and rows -----------------------------------------------------------------------
 
-_MYST_ROLE = re.compile(
-    r"\{(?:memsrc|mem:path)\}(?P<ticks>`+)(?P<content>[^`].*?)(?<!`)(?P=ticks)(?!`)", re.DOTALL
-)
+_MYST_ROLE = re.compile(r"\{(?:memsrc|mem:path)\}(?P<ticks>`+)")
 _REST_ROLE = re.compile(r":(?:memsrc|mem:path):`(?P<content>[^`\\]+)`")
-_TITLED = re.compile(r".+?\s*<(?P<target>[^<]*?)>", re.DOTALL)
 _MYST_COVERAGE = re.compile(r"(?P<indent>[ ]*)(?P<fence>`{3,}|~{3,}|:{3,})\s*\{memcoverage\}.*")
 _REST_COVERAGE = re.compile(r"(?P<indent>[ ]*)\.\. memcoverage::(?P<fence>)\s*")
 _OPTION = re.compile(r"\s*:[A-Za-z][\w-]*:")
@@ -286,6 +282,21 @@ class _Place(NamedTuple):
     end: int
     written: WrittenPath
     reads: Callable[[str], str | None]
+
+
+def _myst_roles(text: str) -> Iterator[tuple[int, str]]:
+    """Where the content of each role begins, and the content."""
+    ends = code_ends(text)
+    for match in _MYST_ROLE.finditer(text):
+        start, ticks = match.end(), len(match["ticks"])
+        end = ends[match.start("ticks")] - ticks
+        if end > start:
+            yield start, text[start:end]
+
+
+def _rest_roles(text: str) -> Iterator[tuple[int, str]]:
+    for match in _REST_ROLE.finditer(text):
+        yield match.start("content"), match["content"]
 
 
 def _as_role(text: str) -> str | None:

@@ -13,19 +13,27 @@ from pydantic import Field
 
 from sphinx_memreport.core.models import Model
 from sphinx_memreport.core.output import json_bytes
-from sphinx_memreport.core.problems import DOCS_URL, Code, Problem, Severity, default_severity
+from sphinx_memreport.core.problems import (
+    DOCS_URL,
+    Code,
+    Notice,
+    Problem,
+    Severity,
+    default_severity,
+)
 
 SARIF_SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 #: What relative addresses in SARIF start from.
 _SRCDIR = "SRCDIR"
+_RULES: list[Code | Notice] = [*Code, *Notice]
 
 
 class ProblemEntry(Model):
     """A problem, as files tell it."""
 
-    code: Code
+    code: Code | Notice
     severity: Severity
     message: str
     details: tuple[str, ...] = Field(description="Further lines: a word diff, occurrences …")
@@ -54,9 +62,10 @@ class ProblemEntry(Model):
             help=problem.code.help_uri,
         )
 
-    def sort_key(self) -> tuple[str, int, str, str, str]:
-        """By place, then code, then text, whatever machine the site is on."""
-        return (self.file or "", self.line or 0, self.code, self.subject or "", self.message)
+    def sort_key(self) -> tuple[bool, str, int, str, str, str]:
+        """As of :class:`Problem`, by file, whatever machine the site is on."""
+        place = (self.docname is not None, self.file or "", self.line or 0)
+        return (*place, self.code, self.subject or "", self.message)
 
     @property
     def text(self) -> str:
@@ -81,7 +90,7 @@ def problems_sarif(entries: Iterable[ProblemEntry], version: str) -> bytes:
         "name": "sphinx-memreport",
         "version": version,
         "informationUri": DOCS_URL,
-        "rules": [_rule(code) for code in Code],
+        "rules": [_rule(code) for code in _RULES],
     }
     source_folder = "The folder of conf.py's documents"
     run = {
@@ -93,7 +102,7 @@ def problems_sarif(entries: Iterable[ProblemEntry], version: str) -> bytes:
     return json_bytes({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
-def _rule(code: Code) -> dict[str, Any]:
+def _rule(code: Code | Notice) -> dict[str, Any]:
     return {
         "id": code,
         "shortDescription": {"text": code.summary},
@@ -111,7 +120,7 @@ def _result(entry: ProblemEntry) -> dict[str, Any]:
         location["logicalLocations"] = [_logical(entry.subject, entry.report)]
     return {
         "ruleId": entry.code,
-        "ruleIndex": list(Code).index(entry.code),
+        "ruleIndex": _RULES.index(entry.code),
         "level": entry.severity,
         "message": {"text": _sarif_message(entry.text)},
         "locations": [location] if location else [],

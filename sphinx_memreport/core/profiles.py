@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from sphinx_memreport.core.ids import Kind
-from sphinx_memreport.core.models import Annotation, Layer, ProfileFinding, Record
+from sphinx_memreport.core.models import Annotation, Evidence, Layer, ProfileFinding, Record
 from sphinx_memreport.core.site import Site
 from sphinx_memreport.core.vocabulary import STATUS_OPTIONS
 
@@ -55,14 +55,14 @@ def strongest_basis(site: Site, report: str, finding: ProfileFinding) -> str | N
     any case, and so does a finding that names no record.
 
     :return: None when nothing at all is allowed; the strongest of all when it cannot be said,
-        since a record is declared outside the site or nowhere.
+        since a record is declared outside the site or nowhere, or has a problem of its own.
     """
     if not finding.records:
         return BASES[0]
     allowed: list[str] = []
     for record_id in finding.records:
         record = site.record(report, record_id)
-        if record is None:
+        if record is None or _is_unclear(site, record):
             return BASES[-1]
         allowed.extend(_allowed_by(site, record))
     return max(allowed, key=BASES.index, default=None)
@@ -71,6 +71,12 @@ def strongest_basis(site: Site, report: str, finding: ProfileFinding) -> str | N
 def exceeds(basis: str, allowed: str | None) -> bool:
     """Whether a basis is stronger than what is allowed."""
     return basis in BASES and (allowed is None or BASES.index(basis) > BASES.index(allowed))
+
+
+def _is_unclear(site: Site, record: Record) -> bool:
+    key = record.report, record.id
+    stated: list[Record | Annotation | Evidence] = [record, *site.annotations.get(key, [])]
+    return any(map(site.is_unclear, [*stated, *site.evidence_of(*key)]))
 
 
 def _allowed_by(site: Site, record: Record) -> Iterable[str]:

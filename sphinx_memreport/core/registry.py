@@ -6,7 +6,7 @@ and merged whole, so parallel and incremental builds end with the facts of a cle
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, field
 
 from sphinx_memreport.core.ids import MemberName
@@ -30,13 +30,11 @@ from sphinx_memreport.core.problems import Problem
 class DocumentFacts:
     """What one document declares and cites, and the problems found while reading it.
 
-    ``report`` is the slug of the report that owns the document. ``reading_key`` is what the
-    reading depended on; when it changes, the document must be read again.
+    ``report`` is the slug of the report that owns the document.
     """
 
     docname: str
     report: str | None = None
-    reading_key: str = ""
     #: Whether it holds IDs although the site has no report; they are checked against nothing.
     cites_in_vain: bool = False
     member: MemberName | None = None
@@ -68,24 +66,20 @@ class DocumentFacts:
 
 
 class Registry:
-    """Facts by document name, over a dictionary that the caller stores."""
+    """Facts by document name, over a mapping that the caller stores."""
 
-    def __init__(self, documents: dict[str, DocumentFacts] | None = None) -> None:
+    def __init__(self, documents: MutableMapping[str, DocumentFacts] | None = None) -> None:
         self.documents = {} if documents is None else documents
 
     def facts(self, docname: str) -> DocumentFacts:
         """The facts of a document, empty at first."""
-        return self.documents.setdefault(docname, DocumentFacts(docname))
+        if docname not in self.documents:
+            self.documents[docname] = DocumentFacts(docname)
+        return self.documents[docname]
 
     def clear(self, docname: str) -> None:
         """Forget a document."""
         self.documents.pop(docname, None)
-
-    def merge(self, docnames: Iterable[str], other: dict[str, DocumentFacts]) -> None:
-        """Take over the facts of documents that another process read."""
-        for docname in docnames:
-            if docname in other:
-                self.documents[docname] = other[docname]
 
     def __iter__(self) -> Iterator[DocumentFacts]:
         """All facts, by document name: an order that no build changes."""

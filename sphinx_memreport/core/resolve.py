@@ -38,6 +38,8 @@ _LINE_LIMIT = 400
 _SHOWN_OCCURRENCES = 8
 #: Files of a tree that are searched for a missing quote, those with its suffix first.
 _SEARCHED_FILES = 20_000
+#: Bytes of them: small repositories can hold large files under many names.
+_SEARCHED_BYTES = 1024**3
 
 
 class QuoteRequest(NamedTuple):
@@ -236,8 +238,12 @@ class _Pass:
         yield from ((path, source.text) for path, source in self.texts.items())
         rest = [p for p in self.reader.paths() if p not in self.texts and p not in self.failures]
         rest.sort(key=lambda path: (_suffix(path) not in suffixes, path))
+        left = _SEARCHED_BYTES
         for path, blob in self.reader.blobs(rest[:_SEARCHED_FILES]):
             if isinstance(blob, Blob):
+                left -= len(blob.data)
+                if left < 0:
+                    return
                 try:
                     yield path, decode(blob.data, self.encoding)
                 except NotText:
@@ -274,12 +280,11 @@ class _Pass:
         failure = self._with_nearest_path(request.path)
         if not others:
             searched = "and no file there holds the quote"
-            return failure.model_copy(update={"details": (*failure.details, searched)})
-        return failure.model_copy(
-            update={
-                "details": (*failure.details, f"the quote stands in {_listing(others)}"),
-                "fix": f"name the file that holds the quote: {others[0]}",
-            }
+            return _with(failure, details=(*failure.details, searched))
+        return _with(
+            failure,
+            details=(*failure.details, f"the quote stands in {_listing(others)}"),
+            fix=f"name the file that holds the quote: {others[0]}",
         )
 
     def _with_nearest_path(self, path: str) -> Finding:
@@ -289,10 +294,8 @@ class _Pass:
         near = nearest_path(path, self.reader.paths())
         if near is None:
             fix = "no path there is like it; name one that exists, or remove what rests on it"
-            return failure.model_copy(update={"fix": fix})
-        return failure.model_copy(
-            update={"details": (f"nearest path: {near}",), "fix": f"did you mean {near}?"}
-        )
+            return _with(failure, fix=fix)
+        return _with(failure, details=(f"nearest path: {near}",), fix=f"did you mean {near}?")
 
     # --- paths ----------------------------------------------------------------------------
 
@@ -312,6 +315,11 @@ class _Pass:
     @cached_property
     def _names(self) -> frozenset[str]:
         return frozenset(self.reader.paths())
+
+
+def _with(finding: Finding, **changes: object) -> Finding:
+    """A finding with other details or another fix."""
+    return Finding.model_validate({**dict(finding), **changes})
 
 
 def _no_blob(path: str, blob: NoBlob) -> Finding:
@@ -396,7 +404,9 @@ def _occurrence(lines: LineRange, source: SourceText) -> str:
 def _excerpt(source: SourceText, lines: LineRange) -> Excerpt:
     start = max(1, lines.start - CONTEXT_LINES)
     end = min(source.line_count, lines.end + CONTEXT_LINES)
-    text = "\n".join(_clip(source.line_text(number)) for number in range(start, end + 1))
+    text = source.passage(LineRange(start=start, end=end))
+    if len(text) > _LINE_LIMIT or "\r" in text:
+        text = "\n".join(map(_clip, text.split("\n")))
     return Excerpt(start=start, text=text)
 
 

@@ -19,6 +19,7 @@ from sphinx_memreport.core.models import (
     Evidence,
     Finding,
     Layer,
+    LineRange,
     PathReference,
     PathVerdict,
     Profile,
@@ -75,6 +76,12 @@ class Citation(NamedTuple):
     anchor: str | None
     label: str
     annotation: bool = False
+
+
+class QuotedPath(PathVerdict):
+    """The verdict on a path, and which of its lines the site shows because evidence quotes them."""
+
+    excerpts: tuple[LineRange, ...] = ()
 
 
 class Verdicts:
@@ -160,6 +167,11 @@ class Site:
         self.titles = titles
         self.verdicts = verdicts or Verdicts({}, {})
         self.elsewhere = elsewhere or {}
+        #: Records in short, as pages show them: put here by what shows them.
+        self.in_short: dict[Key, object] = {}
+        # asked for by each page that shows the record, and by the export
+        self._targets: dict[Key, Target] = {}
+        self._citations: dict[Key, list[Citation]] = {}
 
     # --- declarations ---------------------------------------------------------------------
 
@@ -212,6 +224,12 @@ class Site:
 
     def target(self, report: str, target_id: str) -> Target:
         """What an ID of a report names, and where that stands."""
+        key = report, target_id
+        if key not in self._targets:
+            self._targets[key] = self._target(*key)
+        return self._targets[key]
+
+    def _target(self, report: str, target_id: str) -> Target:
         if target_id.startswith("SRC-"):
             rules = self.reports.get(report)
             if rules is None or rules.source(target_id) is None:
@@ -291,6 +309,12 @@ class Site:
 
     def cited_by(self, report: str, target_id: str) -> list[Citation]:
         """Who cites an ID, each once; a record's mentions of itself do not count."""
+        key = report, target_id
+        if key not in self._citations:
+            self._citations[key] = self._cited_by(*key)
+        return self._citations[key]
+
+    def _cited_by(self, report: str, target_id: str) -> list[Citation]:
         citations: dict[Citation, None] = {}
         for reference in self.references.get((report, target_id), []):
             if reference.record == target_id and self.report_of(reference.docname) == report:
@@ -339,6 +363,8 @@ class Site:
 
     def successors(self, report: str, record_id: str) -> tuple[str, ...]:
         """The IDs that supersede a record."""
+        if (report, record_id) not in self.amendments:
+            return ()
         found = self.amendments.get((report, record_id), [])
         named = (each for amendment in found for each in amendment.superseded_by)
         return tuple(dict.fromkeys(each for each in named if each != record_id))
@@ -402,6 +428,19 @@ class Site:
             return evidence.layer
         return self.verdicts.layer_of(evidence.report, source.id, evidence.path)
 
+    @cached_property
+    def faulty_places(self) -> frozenset[tuple[str, int | None]]:
+        """Document and line of every problem that was found while reading."""
+        return frozenset(
+            (facts.docname, problem.line) for facts in self.registry for problem in facts.problems
+        )
+
+    def is_unclear(self, stated: Record | Annotation | Evidence) -> bool:
+        """Whether something has a problem of its own, which says all about what follows from it."""
+        if isinstance(stated, Evidence) and self.resolution(stated).status is Status.MISSING:
+            return True  # there is no such file, so nothing says of which layer it is
+        return (stated.docname, stated.line) in self.faulty_places
+
     def resolution(self, evidence: Evidence) -> Resolution:
         """The verdict on a piece of evidence."""
         source = self.source_of(evidence)
@@ -410,12 +449,28 @@ class Site:
             return Resolution(status=Status.MISSING)
         return self.verdicts.quote(evidence.report, source, request)
 
-    def path_verdict(self, reference: PathReference) -> PathVerdict | None:
+    def path_verdict(self, reference: PathReference) -> QuotedPath | None:
         """The verdict on a path, None when it is unknown or nothing can be said."""
         source = self.source_of(reference)
         if source is None or source.kind == "capture":
             return None
-        return self.verdicts.path(reference.report, source, path_request(reference))
+        verdict = self.verdicts.path(reference.report, source, path_request(reference))
+        if verdict is None:
+            return None
+        excerpts = self._excerpts.get((reference.report, source.id, reference.path), ())
+        return QuotedPath.model_construct(**dict(verdict), excerpts=tuple(excerpts))
+
+    @cached_property
+    def _excerpts(self) -> dict[tuple[str, str, str], list[LineRange]]:
+        """The lines around each passage that was found, by report, source and path."""
+        found: dict[tuple[str, str, str], list[LineRange]] = defaultdict(list)
+        for evidence in self.evidence():
+            source, excerpt = self.source_of(evidence), self.resolution(evidence).excerpt
+            if source and excerpt:
+                end = excerpt.start + excerpt.text.count("\n")
+                lines = LineRange(start=excerpt.start, end=end)
+                found[evidence.report, source.id, evidence.path or ""].append(lines)
+        return dict(found)
 
     def evidence(self) -> Iterator[Evidence]:
         """All evidence of the site, by document and line."""

@@ -19,6 +19,8 @@ from sphinx_memreport.core.problems import Code
 _MAX_DEPTH = 12
 # Escapes in double quotes can stand for these, which no page could hold.
 _UNUSABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+# What ends a line in YAML and not in a document, whose lines faults are told by.
+_BREAKS = re.compile("[\r\x85\u2028\u2029]")
 
 
 class BodyFault(Exception):
@@ -67,7 +69,7 @@ def read_body(lines: list[str]) -> Value | None:
     :raises BodyFault: with the first thing that is wrong. What YAML itself cannot read is at
         its own line, everything else at the line of the row that holds it.
     """
-    text = "\n".join(lines) + "\n"
+    text = "\n".join(_BREAKS.sub(" ", line) for line in lines) + "\n"
     try:
         return _Reader(text, lines).read()
     except yaml.reader.ReaderError as error:

@@ -19,6 +19,8 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     from sphinx_memreport.sphinx_ext.domain import MemDomain
     from sphinx_memreport.sphinx_ext.events import BuildEvents
     from sphinx_memreport.sphinx_ext.export import setup_export
+    from sphinx_memreport.sphinx_ext.heap import setup_heap
+    from sphinx_memreport.sphinx_ext.kept import setup_kept
     from sphinx_memreport.sphinx_ext.needs import setup_needs
     from sphinx_memreport.sphinx_ext.nodes import setup_nodes
     from sphinx_memreport.sphinx_ext.options import setup_options
@@ -38,6 +40,8 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     setup_style(app)
     setup_export(app)
     setup_check_builder(app)
+    setup_kept(app)
+    setup_heap(app)
     BuildEvents(app)
     return {
         "version": __version__,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from docutils import nodes
@@ -11,6 +11,7 @@ from sphinx.domains import Domain, Index, ObjType
 from sphinx_memreport.config import Ownership, Report, SiteConfig
 from sphinx_memreport.core.ids import anchor, need_id
 from sphinx_memreport.core.models import DATA_VERSION
+from sphinx_memreport.core.packed import Packed
 from sphinx_memreport.core.problems import Code, Problem
 from sphinx_memreport.core.registry import DocumentFacts, Registry
 from sphinx_memreport.core.resolve import Answers
@@ -19,7 +20,9 @@ from sphinx_memreport.core.vocabulary import RECORD_TYPES, TYPE_OF_KIND
 from sphinx_memreport.sphinx_ext.indices import INDICES
 from sphinx_memreport.sphinx_ext.links import internal_link
 from sphinx_memreport.sphinx_ext.roles import RecordRole, SourcePathRole
+from sphinx_memreport.sphinx_ext.unchanged import Outcome, Shown
 from sphinx_memreport.sphinx_ext.words import _, superseded_by, term
+from sphinx_memreport.verify import for_good
 
 if TYPE_CHECKING:
     from docutils.nodes import Element
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.builders import Builder
     from sphinx.environment import BuildEnvironment
+
+#: Where the problems that may be said twice are kept while a document is read.
+_NOTED_ONCE = "memreport-noted-once"
 
 
 class MemDomain(Domain):
@@ -49,9 +55,12 @@ class MemDomain(Domain):
         "path": SourcePathRole(),
     }
     initial_data: ClassVar[dict[str, Any]] = {
-        "documents": {},  # docname -> DocumentFacts
-        "answers": {},  # fingerprint of a source -> Answers
-        "shown": {},  # output folder -> docname -> digest of what the page shows of others
+        "documents": Packed(),  # docname -> DocumentFacts
+        "answers": Packed(),  # fingerprint of a source -> Answers
+        "reading_keys": {},  # docname -> what its reading depended on
+        "outcome": Outcome(),
+        "listings": Packed(),  # name -> what lists every record
+        "shown": {},  # output folder -> Shown
     }
     data_version = DATA_VERSION
 
@@ -66,18 +75,62 @@ class MemDomain(Domain):
     @property
     def registry(self) -> Registry:
         """The facts of all documents."""
-        return Registry(cast("dict[str, DocumentFacts]", self.data["documents"]))
+        return Registry(self.documents)
 
     @property
-    def answers(self) -> dict[str, Answers]:
+    def documents(self) -> Packed[DocumentFacts]:
+        """The facts of all documents, as they are stored."""
+        return cast("Packed[DocumentFacts]", self.data["documents"])
+
+    @property
+    def answers(self) -> Packed[Answers]:
         """Verdicts that hold for good, by fingerprint of the source."""
-        return cast("dict[str, Answers]", self.data["answers"])
+        return cast("Packed[Answers]", self.data["answers"])
 
     @property
-    def shown(self) -> dict[str, str]:
-        """What each page in this build's output folder shows of other documents, as a digest."""
-        folders = cast("dict[str, dict[str, str]]", self.data["shown"])
-        return folders.setdefault(str(self.app.outdir), {})
+    def reading_keys(self) -> dict[str, str]:
+        """What the reading of each document depended on: another key, and it is read again."""
+        return cast("dict[str, str]", self.data["reading_keys"])
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the checks of the last build found."""
+        return cast("Outcome", self.data["outcome"])
+
+    @outcome.setter
+    def outcome(self, found: Outcome) -> None:
+        self.data["outcome"] = found
+
+    @property
+    def listings(self) -> Packed[list[Any]]:
+        """What lists every record, by name: Sphinx asks for it in every build."""
+        return cast("Packed[list[Any]]", self.data["listings"])
+
+    def renew_listings(self) -> None:
+        """Make the listings anew, when something has changed."""
+        self.listings["objects"] = list(self._objects())
+        for index in INDICES:
+            self.listings[index.name] = index(self).groups(None)
+
+    @property
+    def shown(self) -> Shown:
+        """What the pages in this build's output folder show of other documents."""
+        folders = cast("dict[str, Shown]", self.data["shown"])
+        return folders.get(str(self.app.outdir), Shown())
+
+    @shown.setter
+    def shown(self, shown: Shown) -> None:
+        self.data["shown"][str(self.app.outdir)] = shown
+
+    def keep(self, answers: Mapping[str, Answers]) -> bool:
+        """Keep, for later builds, the answers that hold for good; says whether all do."""
+        kept = {name: for_good(found) for name, found in answers.items()}
+        for name in self.answers.keys() - kept.keys():
+            del self.answers[name]
+        for name, found in kept.items():
+            if self.answers.get(name) != found:
+                self.answers[name] = found
+        return kept == answers
 
     def facts(self, docname: str) -> DocumentFacts:
         """The facts of a document that is being read."""
@@ -97,9 +150,10 @@ class MemDomain(Domain):
 
     def note_once(self, code: Code, line: int, message: str, *, docname: str, **more: Any) -> bool:
         """Note a problem unless it is noted already; says whether it was not."""
-        known = {(each.code, each.line, each.message) for each in self.facts(docname).problems}
+        known = cast("set[object]", self.env.temp_data.setdefault(_NOTED_ONCE, set()))
         if (code, line, message) in known:
             return False
+        known.add((code, line, message))
         self.note(code, line, message, docname=docname, **more)
         return True
 
@@ -108,10 +162,15 @@ class MemDomain(Domain):
     def clear_doc(self, docname: str) -> None:
         """Forget a document that is read again or removed."""
         self.registry.clear(docname)
+        self.reading_keys.pop(docname, None)
 
     def merge_domaindata(self, docnames: Iterable[str], otherdata: dict[str, Any]) -> None:
         """Take over what a parallel reader read."""
-        self.registry.merge(docnames, otherdata["documents"])
+        documents: Packed[DocumentFacts] = otherdata["documents"]
+        for docname in docnames:
+            if docname in documents:
+                self.documents.take(docname, documents)
+                self.reading_keys[docname] = otherdata["reading_keys"][docname]
 
     def resolve_xref(
         self,
@@ -184,6 +243,9 @@ class MemDomain(Domain):
 
     def get_objects(self) -> Iterable[tuple[str, str, str, str, str, int]]:
         """Records, supplied records and sources, under their qualified IDs."""
+        return iter(self.listings.get("objects", ()))
+
+    def _objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
         for (report, record_id), (record, *_others) in self.site.declarations.items():
             type = TYPE_OF_KIND[record.kind].directive.removeprefix("mem")
             shown = f"{record_id} — {record.label}" if record.label else record_id

@@ -18,35 +18,50 @@ build-finished       problems are said, data is written, the exit status is set
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from sphinx.builders.html import StandaloneHTMLBuilder
 
 from sphinx_memreport.config import InvalidConfig, Ownership
 from sphinx_memreport.core.checks import check_site
 from sphinx_memreport.core.ids import annotation_need_id, find_mentions, need_id
-from sphinx_memreport.core.models import Status
-from sphinx_memreport.core.problems import Severity
-from sphinx_memreport.core.site import Site
+from sphinx_memreport.core.models import ReportRules, Status
+from sphinx_memreport.core.problems import Problem, Severity
+from sphinx_memreport.core.site import Site, Verdicts
+from sphinx_memreport.sphinx_ext.depth import replace_too_deep
 from sphinx_memreport.sphinx_ext.directives import OWN_DIRECTIVES
 from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT
 from sphinx_memreport.sphinx_ext.domain import MemDomain, mem_domain
-from sphinx_memreport.sphinx_ext.export import export_of, write_data
+from sphinx_memreport.sphinx_ext.export import data_files, export_of, say_on_github, write_data
+from sphinx_memreport.sphinx_ext.indices import index_files, leave_indices
 from sphinx_memreport.sphinx_ext.intersphinx import ids_of_other_sites
 from sphinx_memreport.sphinx_ext.logging import (
     ParserMessages,
     say,
-    say_what_is_not_checked,
     say_where_codes_are_explained,
 )
-from sphinx_memreport.sphinx_ext.needs import Link, pages_showing_needs, update_needs
+from sphinx_memreport.sphinx_ext.needs import (
+    Link,
+    Updates,
+    pages_showing_needs,
+    update_needs,
+)
 from sphinx_memreport.sphinx_ext.offline import lock_of, say_state_of_lock
 from sphinx_memreport.sphinx_ext.options import settings_of, site_config_of
-from sphinx_memreport.sphinx_ext.pages import collect_source_pages
+from sphinx_memreport.sphinx_ext.pages import (
+    collect_source_pages,
+    drop_assets_of_needs,
+    source_page_files,
+)
 from sphinx_memreport.sphinx_ext.previews import add_previews
 from sphinx_memreport.sphinx_ext.shown import digest
-from sphinx_memreport.verify import rules_of, verify
+from sphinx_memreport.sphinx_ext.unchanged import Outcome, Shown, WrittenFiles, key_of
+from sphinx_memreport.sphinx_ext.unchecked import unchecked
+from sphinx_memreport.verify import open_sources, rules_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -64,7 +79,9 @@ class BuildEvents:
             ("source-read", self._begin_document, 900),
             ("env-updated", self._verify, 400),
             ("html-page-context", add_previews, 500),
-            ("html-collect-pages", collect_source_pages, 500),
+            ("html-page-context", drop_assets_of_needs, 900),
+            ("html-page-context", self._leave_indices, 500),
+            ("html-collect-pages", self._source_pages, 500),
             ("build-finished", self._finish, 500),
         ):
             app.connect(event, handler, priority)
@@ -97,9 +114,9 @@ class BuildEvents:
     ) -> list[str]:
         domain = mem_domain(env)
         return [
-            facts.docname
-            for facts in domain.registry
-            if facts.reading_key != _reading_key(domain, facts.docname)
+            docname
+            for docname, key in domain.reading_keys.items()
+            if key != _reading_key(domain, docname)
         ]
 
     def _begin_document(self, app: Sphinx, docname: str, content: list[str]) -> None:
@@ -109,51 +126,112 @@ class BuildEvents:
         facts.report = report.slug if report else None
         if not domain.config.reports:
             facts.cites_in_vain = next(find_mentions(content[0]), None) is not None
-        facts.reading_key = _reading_key(domain, docname)
+        domain.reading_keys[docname] = _reading_key(domain, docname)
+        if report:
+            replace_too_deep(domain, docname, content)
         app.env.temp_data[SOURCE_TEXT] = content[0]
 
-    def _verify(self, _app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
+    def _verify(self, app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
         domain = mem_domain(env)
         rules = rules_of(domain.config)
         titles = {name: title.astext() for name, title in env.titles.items()}
-        whole_files = self._settings.source_pages == "full"
-        asked = Site(domain.registry, rules, titles).requests(whole_files=whole_files)
-        verdicts, keep = verify(domain.config, asked, domain.answers, self._lock)
-        domain.data["answers"] = keep
         elsewhere = ids_of_other_sites(env)
-        domain.site = Site(domain.registry, rules, titles, verdicts, elsewhere)
-        domain.problems = check_site(domain.site, self._settings.severity, str(domain.config.path))
-        changed = self._changed_pages(domain)
-        update_needs(env, *need_updates(domain.site))
+
+        def site(verdicts: Verdicts) -> Site:
+            return Site(domain.registry, rules, titles, verdicts, elsewhere)
+
+        with open_sources(domain.config, self._lock) as sources:
+            key = self._outcome_key(domain, rules, titles, elsewhere, sources.unavailable)
+            if key and domain.outcome.key == key:
+                domain.site = site(sources.verdicts(domain.answers))
+                domain.problems = domain.outcome.problems
+            else:
+                whole_files = self._settings.source_pages == "full"
+                requests = site(sources.verdicts({})).requests(whole_files=whole_files)
+                answers = sources.answer(requests, domain.answers)
+                domain.site = site(sources.verdicts(answers))
+                domain.problems = self._problems(app, domain)
+                if not domain.keep(answers) or key != self._outcome_key(
+                    domain, rules, titles, elsewhere, sources.unavailable
+                ):
+                    key = ""  # a source has gaps, which may be filled by the next build
+                domain.outcome = Outcome(key, domain.problems)
+                domain.renew_listings()
+        update_needs(app, lambda: need_updates(domain.site))
+        self._written = WrittenFiles(app)
+        self._files_key = _files_key(app, key)
+        self._files_are_there = self._written.are_of(self._files_key)
+        changed = self._changed_pages(domain, key)
         if changed:
             changed |= pages_showing_needs(env)
         return sorted(changed & env.all_docs.keys())
 
-    def _changed_pages(self, domain: MemDomain) -> set[str]:
-        shown = {facts.docname: digest(domain, facts) for facts in domain.registry}
-        names = shown.keys() | domain.shown.keys()
-        changed = {name for name in names if shown.get(name) != domain.shown.get(name)}
-        domain.shown.clear()
-        domain.shown.update(shown)
-        return changed
+    def _outcome_key(
+        self, domain: MemDomain, rules: Mapping[str, ReportRules], *others: object
+    ) -> str:
+        """A key of all that the problems and the pages rest on; empty where a lock is in use."""
+        if self._lock is not None:
+            return ""
+        settings = (self._settings, domain.config, str(domain.config.path))
+        return key_of(domain.documents.digest(), *settings, rules, *others)
+
+    def _problems(self, app: Sphinx, domain: MemDomain) -> list[Problem]:
+        found = check_site(domain.site, self._settings.severity, str(domain.config.path))
+        found += unchecked(domain, Path(app.srcdir))
+        return sorted(found, key=Problem.sort_key)
+
+    def _changed_pages(self, domain: MemDomain, key: str) -> set[str]:
+        before = domain.shown
+        if key and before.key == key:
+            return set()
+        digests = {facts.docname: digest(domain, facts) for facts in domain.registry}
+        domain.shown = Shown(key, digests)
+        names = digests.keys() | before.digests.keys()
+        return {name for name in names if digests.get(name) != before.digests.get(name)}
+
+    def _leave_indices(self, app: Sphinx, pagename: str, *_page: object) -> None:
+        if pagename == "genindex" and self._files_are_there:  # the page that Sphinx writes before
+            leave_indices(app.builder)
+
+    def _source_pages(self, app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+        if not self._files_are_there:
+            yield from collect_source_pages(app)
 
     def _finish(self, app: Sphinx, exception: Exception | None) -> None:
         self._stop_listening()
         if exception is not None:
             return
-        problems = mem_domain(app.env).problems
-        for problem in problems:
-            say(problem)
         domain = mem_domain(app.env)
-        say_what_is_not_checked(domain.config, domain.registry)
-        if problems:
-            say_where_codes_are_explained(problems)
-        export = export_of(app)
+        for problem in domain.problems:
+            say(problem)
+        if domain.problems:
+            say_where_codes_are_explained(domain.problems)
         if self._settings.offline:
-            say_state_of_lock(mem_domain(app.env), self._lock, export)
-        written = write_data(app, self._settings, export)
-        if not written or any(problem.severity is Severity.ERROR for problem in problems):
+            say_state_of_lock(domain, self._lock, export_of(app))
+        say_on_github(app, self._settings)
+        written = self._files_are_there or self._write_files(app)
+        if not written or any(each.severity is Severity.ERROR for each in domain.problems):
             app.statuscode = 1
+
+    def _write_files(self, app: Sphinx) -> bool:
+        written = write_data(app, self._settings, export_of(app))
+        files = [*data_files(self._settings), *source_page_files(app), *index_files(app)]
+        with suppress(OSError):  # then they are written again
+            self._written.note(self._files_key if written else "", files)
+        return written
+
+
+def _files_key(app: Sphinx, outcome: str) -> str:
+    """A key of all that the files rest on which we write beside Sphinx's pages."""
+    if not outcome:
+        return ""
+    build_info = getattr(app.builder, "build_info", None)
+    appearance = getattr(build_info, "config_hash", ""), app.config.language
+    newest = 0.0
+    if isinstance(app.builder, StandaloneHTMLBuilder):
+        assert app.builder.templates is not None  # once it is initialised
+        newest = app.builder.templates.newest_template_mtime()
+    return key_of(outcome, app.builder.name, newest, *appearance)
 
 
 def _reading_key(domain: MemDomain, docname: str) -> str:
@@ -165,9 +243,7 @@ def _reading_key(domain: MemDomain, docname: str) -> str:
     return " ".join([report.slug if report else "", *sorted(domain.config.reports)])
 
 
-def need_updates(
-    site: Site,
-) -> tuple[dict[str, dict[str, object]], dict[str, dict[Link, list[str]]]]:
+def need_updates(site: Site) -> Updates:
     """Fields and links of all needs that are known only when everything is read."""
     values: dict[str, dict[str, object]] = {}
     links: dict[str, dict[Link, list[str]]] = {}
@@ -193,4 +269,4 @@ def need_updates(
     for each in chain.from_iterable(site.annotations.values()):
         own = annotation_need_id(each.report, each.docname, each.anchor)
         links[own] = {Link.CITES: [need_id(*key) for key in site.cited_in(each)]}
-    return values, links
+    return Updates(values, links)

@@ -61,9 +61,21 @@ def write_data(app: Sphinx, settings: Settings, export: Export) -> bool:
         sarif = problems_sarif(entries, __version__)
         files.append(("memreport_report['sarif']", wanted.sarif_path, sarif))
     written = [_write(app, *file) for file in files]
-    if wanted.github:
-        _print(github_annotations(entries, repository_folder(Path(app.srcdir))))
     return all(written)
+
+
+def data_files(settings: Settings) -> list[str]:
+    """The files that :func:`write_data` writes, absolute or relative to the output folder."""
+    wanted = settings.report
+    return [EXPORT_NAME, *filter(None, (wanted.json_path, wanted.sarif_path))]
+
+
+def say_on_github(app: Sphinx, settings: Settings) -> None:
+    """Print the problems as annotations, if ``memreport_report`` asks for that."""
+    if settings.report.github:
+        domain = mem_domain(app.env)
+        entries = list(_entries(app, domain.config, domain.problems))
+        _print(github_annotations(entries, repository_folder(Path(app.srcdir))))
 
 
 def _write(app: Sphinx, what: str, name: str, data: bytes) -> bool:

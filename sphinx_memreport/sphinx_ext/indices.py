@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from sphinx.builders.html import StandaloneHTMLBuilder
@@ -19,21 +20,37 @@ from sphinx_memreport.sphinx_ext.words import _, term
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.builders import Builder
 
     from sphinx_memreport.sphinx_ext.domain import MemDomain
 
-_Content = tuple[list[tuple[str, list[IndexEntry]]], bool]
+_Groups = list[tuple[str, list[IndexEntry]]]
+_Content = tuple[_Groups, bool]
 #: Builders that write the pages.
 _BUILDERS = ("html", "dirhtml")
 
 
-class RecordsByKind(Index):
+class _KeptIndex(Index):
+    """An index of all documents is kept in the environment: Sphinx asks for it in every build."""
+
+    def generate(self, docnames: Iterable[str] | None = None) -> _Content:
+        """Groups of records, and whether they are collapsed."""
+        if docnames is None:
+            return cast("MemDomain", self.domain).listings.get(self.name, []), False
+        return self.groups(docnames), False
+
+    def groups(self, docnames: Iterable[str] | None) -> _Groups:
+        """Headings with their records, of some documents or of all."""
+        raise NotImplementedError
+
+
+class RecordsByKind(_KeptIndex):
     """Every record of the site, by kind."""
 
     name = "records"
     localname = _("Records by kind")
 
-    def generate(self, docnames: Iterable[str] | None = None) -> _Content:
+    def groups(self, docnames: Iterable[str] | None) -> _Groups:
         """A group for each kind, in it the records by ID."""
         groups: dict[str, list[IndexEntry]] = defaultdict(list)
         records = sorted(_records(self.domain, docnames), key=lambda each: (each.id, each.report))
@@ -45,25 +62,43 @@ class RecordsByKind(Index):
                     # the heading becomes an ID, which can hold no blank
                     heading = term(type.plural).replace(" ", "\N{NO-BREAK SPACE}")
                     groups[heading].append(_entry(record, extra))
-        return list(groups.items()), False
+        return list(groups.items())
 
 
-class RecordsByReport(Index):
+class RecordsByReport(_KeptIndex):
     """Every record of the site, by report."""
 
     name = "reports"
     localname = _("Records by report")
 
-    def generate(self, docnames: Iterable[str] | None = None) -> _Content:
+    def groups(self, docnames: Iterable[str] | None) -> _Groups:
         """A group for each report, in it the records by ID."""
         groups: dict[str, list[IndexEntry]] = defaultdict(list)
         for record in sorted(_records(self.domain, docnames), key=lambda e: (e.report, e.id)):
             kind = term(TYPE_OF_KIND[record.kind].title)
             groups[record.report].append(_entry(record, kind))
-        return list(groups.items()), False
+        return list(groups.items())
 
 
 INDICES = (RecordsByKind, RecordsByReport)
+
+
+def index_files(app: Sphinx) -> list[str]:
+    """The pages of the indices, relative to the output folder."""
+    builder = app.builder
+    if not isinstance(builder, StandaloneHTMLBuilder):
+        return []
+    return [
+        Path(builder.get_outfilename(name)).relative_to(builder.outdir).as_posix()
+        for name, index, *_content in builder.domain_indices
+        if index in INDICES
+    ]
+
+
+def leave_indices(builder: Builder) -> None:
+    """Keep Sphinx from writing the pages of the indices again; links to them stay."""
+    if isinstance(builder, StandaloneHTMLBuilder):
+        builder.domain_indices = [each for each in builder.domain_indices if each[1] not in INDICES]
 
 
 def index_links(app: Sphinx, docname: str) -> Iterator[tuple[str, str]]:

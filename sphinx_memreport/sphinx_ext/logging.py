@@ -12,11 +12,9 @@ from docutils import nodes
 from docutils.parsers.rst import directives, roles
 from sphinx.util import logging
 
-from sphinx_memreport.config import SiteConfig
 from sphinx_memreport.core.models import Record
 from sphinx_memreport.core.nearest import nearest_names
 from sphinx_memreport.core.problems import Code, Problem, Severity
-from sphinx_memreport.core.registry import Registry
 from sphinx_memreport.core.vocabulary import RECORD_TYPES
 from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT
 
@@ -55,24 +53,6 @@ def say(problem: Problem) -> None:
             type="memreport",
             subtype=str(problem.code),
         )
-
-
-def say_what_is_not_checked(config: SiteConfig, registry: Registry) -> None:
-    """Warn where a misnamed file or directory turns all checks off."""
-    owned = {facts.report for facts in registry}
-    for report in config.reports.values():
-        if report.slug not in owned:
-            _warn_of_no_report(
-                f"{config.path}: the directory '{report.directory}' of report '{report.slug}' "
-                "holds no document: nothing of it is checked"
-            )
-    if any(facts.cites_in_vain for facts in registry):
-        what = "declares no report" if config.files else "does not exist"
-        _warn_of_no_report(f"{config.path} {what}: IDs in the documents are not checked")
-
-
-def _warn_of_no_report(message: str) -> None:
-    logger.warning("%s", message, type="memreport", subtype="no-report")
 
 
 def say_where_codes_are_explained(problems: Iterable[Problem]) -> None:
@@ -212,4 +192,4 @@ def _line(record: std_logging.LogRecord) -> int:
     if isinstance(location, nodes.Node):
         return location.line or 1
     tail = str(location or "").rpartition(":")[2]
-    return int(tail) if tail.isdigit() else 1
+    return int(tail) if re.fullmatch("[0-9]{1,9}", tail) else 1

@@ -4,23 +4,28 @@ A record is shown by a card of ours, so its need has no node in any doctree: it 
 needtable, needflow, needpie, needs.json and the rest. Links of sphinx-needs go to the anchor
 that is the need ID, so a card's signature carries that ID besides the record's own anchor.
 
-Directives only note records, per document. The needs are made anew in every build, in the main
-process, when sphinx-needs starts to resolve them. So they follow from the notes alone: edits,
-duplicate IDs and parallel reading cannot leave a stale need behind, and neither the environment
-nor the chunks of parallel readers carry needs.
+Directives only note records, per document. The needs are made anew in every build, when something
+looks at one of them: a page with a view, ``needs.json``, another extension. So they follow from
+the notes alone: edits, duplicate IDs and parallel reading cannot leave a stale need behind, neither
+the environment nor the chunks of parallel readers carry needs, and a build in which nothing looks
+at a need makes none. Where the project has needs or rules of its own, they are made at once, with
+those.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.builders import Builder
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
@@ -33,7 +38,10 @@ from sphinx_needs.api import (
 )
 from sphinx_needs.config import NeedsSphinxConfig
 from sphinx_needs.data import NeedsMutable, SphinxNeedsData
+from sphinx_needs.directives.need import post_process_needs_data
 from sphinx_needs.need_item import NeedItem
+from sphinx_needs.schema.process import process_schemas
+from sphinx_needs.views import NeedsView
 
 from sphinx_memreport.core import ids
 from sphinx_memreport.core.ids import Kind
@@ -106,6 +114,19 @@ _NEED_ID = (
     r")$"
 )
 
+# Settings by which a project checks or changes needs as they are made.
+_RULES = (
+    "needs_fields",
+    "needs_extra_options",
+    "needs_global_options",
+    "needs_links",
+    "needs_extra_links",
+    "needs_constraints",
+    "needs_schema_definitions",
+    "needs_schema_definitions_from_json",
+    "needs_warnings",
+)
+
 # Files that sphinx-needs writes beside the pages.
 _EXTRA_FILES = ("needs.json", "permalink.html", "schema_violations.json")
 
@@ -131,11 +152,11 @@ class _Note:
         return self.docname, self.line
 
 
-class _Updates(NamedTuple):
+class Updates(NamedTuple):
     """What is known of needs only after all documents were read, by need ID."""
 
-    values: dict[str, dict[str, object]]
-    links: dict[str, dict[Link, list[str]]]
+    values: Mapping[str, Mapping[str, object]]
+    links: Mapping[str, Mapping[Link, Sequence[str]]]
 
 
 # --- setup ----------------------------------------------------------------------------------
@@ -148,8 +169,9 @@ def setup_needs(app: Sphinx) -> None:
     app.connect("config-inited", _configure, priority=100)
     app.connect("env-purge-doc", _purge)
     app.connect("env-merge-info", _merge)
-    app.connect("doctree-read", _note_sections)
+    app.connect("doctree-read", _pack_notes)
     app.connect("needs-before-post-processing", _make_needs)
+    _validate_only_what_is_there(app)
 
 
 def _configure(app: Sphinx, config: Config) -> None:
@@ -158,6 +180,7 @@ def _configure(app: Sphinx, config: Config) -> None:
     What the project configures under one of our names wins, so that a site can restyle it. The
     configuration values are the same in each build, so they make no document outdated.
     """
+    vars(app)["memreport_needs_have_rules"] = any(getattr(config, name) for name in _RULES)
     present = get_need_types(app)
     for name, style in _TYPES.items():
         if name not in present:
@@ -265,7 +288,7 @@ def _add(
         fields["mem_kind"] = ids.parse_record_id(record_id).kind.name.lower()
     except ValueError:
         return note
-    _notes(env).setdefault(place.docname, []).append(note)
+    _notes_being_read(env).append(note)
     return note
 
 
@@ -273,32 +296,42 @@ def _lists(links: Mapping[Link, Sequence[str]]) -> dict[Link, list[str]]:
     return {link: list(targets) for link, targets in links.items()}
 
 
-def _notes(env: BuildEnvironment) -> dict[str, list[_Note]]:
-    """The notes of each document, in the order in which they stand there."""
-    notes: dict[str, list[_Note]] = vars(env).setdefault("memreport_needs", {})
-    return notes
+def _notes_being_read(env: BuildEnvironment) -> list[_Note]:
+    """The notes of the document that is being read."""
+    return cast("list[_Note]", env.temp_data.setdefault("memreport_needs", []))
+
+
+def _packed_notes(env: BuildEnvironment) -> dict[str, bytes]:
+    """The notes of each document, packed: most builds look at none of them."""
+    packed: dict[str, bytes] = vars(env).setdefault("memreport_needs", {})
+    return packed
 
 
 def _purge(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-    _notes(env).pop(docname, None)
+    _packed_notes(env).pop(docname, None)
 
 
 def _merge(
     _app: Sphinx, env: BuildEnvironment, docnames: Iterable[str], other: BuildEnvironment
 ) -> None:
-    theirs = _notes(other)
-    _notes(env).update({docname: theirs[docname] for docname in docnames if docname in theirs})
+    theirs = _packed_notes(other)
+    _packed_notes(env).update({name: theirs[name] for name in docnames if name in theirs})
 
 
-def _note_sections(app: Sphinx, doctree: nodes.document) -> None:
-    """Note the sections that each card stands in, as sphinx-needs does for its own nodes."""
-    notes = _notes(app.env).get(app.env.docname)
+def _pack_notes(app: Sphinx, doctree: nodes.document) -> None:
+    """Keep the notes of a document, with the sections that each card stands in.
+
+    sphinx-needs does the same for its own nodes.
+    """
+    notes = _notes_being_read(app.env)
     if not notes:
         return
     by_id = {note.id: note for note in reversed(notes)}
     for signature in doctree.findall(addnodes.desc_signature):
-        for need_id in by_id.keys() & set(signature["ids"]):
-            by_id[need_id].sections = tuple(_section_titles(signature))
+        for need_id in signature["ids"]:
+            if need_id in by_id:
+                by_id[need_id].sections = tuple(_section_titles(signature))
+    _packed_notes(app.env)[app.env.current_document.docname] = pickle.dumps(notes)
 
 
 def _section_titles(node: nodes.Node) -> Iterator[str]:
@@ -313,20 +346,13 @@ def _section_titles(node: nodes.Node) -> Iterator[str]:
 # --- after reading --------------------------------------------------------------------------
 
 
-def update_needs(
-    env: BuildEnvironment,
-    values: Mapping[str, Mapping[str, object]],
-    links: Mapping[str, Mapping[Link, Sequence[str]]],
-) -> None:
-    """Set fields, and replace lists of links, by need ID; what an earlier call set is dropped.
+def update_needs(app: Sphinx, updates: Callable[[], Updates]) -> None:
+    """Have fields set, and lists of links replaced, when the needs of this build are made.
 
     Called at ``env-updated`` in each build. Links to needs that do not exist are left out:
     the checks report them.
     """
-    vars(env)["memreport_need_updates"] = _Updates(
-        {need_id: dict(fields) for need_id, fields in values.items()},
-        {need_id: _lists(lists) for need_id, lists in links.items()},
-    )
+    vars(app)["memreport_need_updates"] = updates
 
 
 def pages_showing_needs(env: BuildEnvironment) -> set[str]:
@@ -338,24 +364,114 @@ def pages_showing_needs(env: BuildEnvironment) -> set[str]:
 
 
 def _make_needs(app: Sphinx, needs: NeedsMutable) -> None:
-    """Make the needs, when sphinx-needs has all others and is about to resolve them."""
-    notes: dict[str, _Note] = {}
-    for note in sorted(chain.from_iterable(_notes(app.env).values()), key=lambda note: note.place):
-        notes.setdefault(note.id, note)
-    known = needs.keys() | notes.keys()
-    updates = getattr(app.env, "memreport_need_updates", _Updates({}, {}))
-    for note in notes.values():
-        links = note.links | updates.links.get(note.id, {})
-        options = note.fields | updates.values.get(note.id, {})
-        for name in _LINKS:
-            options[name] = [target for target in links.get(name, ()) if target in known]
-        if _is_taken(needs.get(note.id)):
-            _warn(note, "duplicate_id", f"A need with ID {note.id!r} already exists.")
-            continue
-        try:
-            needs[note.id] = _make_need(app, note, options)
-        except InvalidNeedException as error:
-            _warn(note, "create_need", f"Need could not be created: {error.message}")
+    """Make the needs, or leave that for later, when sphinx-needs is about to resolve them."""
+    ours = LateNeeds(app)
+    # a view of an earlier build of this application would hide what is made in this one
+    vars(app.env).pop("_needs_view", None)
+    if vars(app).pop("memreport_needs_are_asked_for", False) or _are_needed_now(app, needs):
+        needs.update(ours.make(needs))
+    else:
+        vars(app.env)["_needs_view"] = NeedsView._from_needs(ours)
+
+
+def _are_needed_now(app: Sphinx, needs: NeedsMutable) -> bool:
+    """Whether what sphinx-needs does right now depends on our needs."""
+    data = SphinxNeedsData(app.env)
+    hooks = ("needs-before-post-processing", "needs-before-sealing")
+    return (
+        bool(needs)  # those of the project may link to ours
+        or bool(data.get_or_create_extends())
+        or vars(app)["memreport_needs_have_rules"]
+        or sum(len(app.events.listeners.get(hook, ())) for hook in hooks) > 1
+        # once, instead of in each process that writes
+        or (app.parallel > 1 and bool(pages_showing_needs(app.env)))
+    )
+
+
+class LateNeeds(Mapping[str, NeedItem]):
+    """The needs of all records, which are made when one of them is looked at.
+
+    Their IDs are known before: sphinx-needs asks, for each page, whether there is any.
+    """
+
+    def __init__(self, app: Sphinx) -> None:
+        self._app = app
+
+    def make(self, others: Mapping[str, NeedItem]) -> dict[str, NeedItem]:
+        """The needs, before sphinx-needs resolves them.
+
+        :param others: needs of the project's own, whose IDs are taken.
+        """
+        known = others.keys() | self._notes.keys()
+        updates = vars(self._app).get("memreport_need_updates", lambda: Updates({}, {}))()
+        made: dict[str, NeedItem] = {}
+        for note in self._notes.values():
+            if _is_taken(others.get(note.id)):
+                _warn(note, "duplicate_id", f"A need with ID {note.id!r} already exists.")
+                continue
+            links = note.links | updates.links.get(note.id, {})
+            options = note.fields | updates.values.get(note.id, {})
+            for name in _LINKS:
+                options[name] = [target for target in links.get(name, ()) if target in known]
+            try:
+                made[note.id] = _make_need(self._app, note, options)
+            except InvalidNeedException as error:
+                _warn(note, "create_need", f"Need could not be created: {error.message}")
+        return made
+
+    @cached_property
+    def _notes(self) -> dict[str, _Note]:
+        """The first note of each ID, in the order of documents and lines."""
+        notes: dict[str, _Note] = {}
+        for note in self._all_notes():
+            notes.setdefault(note.id, note)
+        return notes
+
+    def _all_notes(self) -> Iterator[_Note]:
+        for _docname, packed in sorted(_packed_notes(self._app.env).items()):
+            notes: list[_Note] = pickle.loads(packed)
+            yield from sorted(notes, key=lambda note: note.line)
+
+    @cached_property
+    def _resolved(self) -> Mapping[str, NeedItem]:
+        """The needs as sphinx-needs resolved them, which it now does once more, with ours."""
+        data = SphinxNeedsData(self._app.env)
+        view = vars(self._app.env)["_needs_view"]
+        data.needs_is_post_processed = False
+        vars(self._app)["memreport_needs_are_asked_for"] = True
+        post_process_needs_data(self._app)
+        vars(self._app.env)["_needs_view"] = view
+        return data._env_needs
+
+    def __getitem__(self, need_id: str) -> NeedItem:
+        return self._resolved[need_id]
+
+    def __iter__(self) -> Iterator[str]:
+        first = next(self._all_notes(), None)
+        if first is not None:
+            yield first.id
+            yield from (need_id for need_id in self._resolved if need_id != first.id)
+
+    def __len__(self) -> int:
+        return len(self._resolved)
+
+
+def _validate_only_what_is_there(app: Sphinx) -> None:
+    """Keep sphinx-needs from validating needs that nothing looks at: that would make them.
+
+    Where the project has rules for needs, they are made before and validated as ever.
+    """
+    for listener in app.events.listeners.get("write-started", ()):
+        if listener.handler is process_schemas:
+            app.disconnect(listener.id)
+            app.connect("write-started", _validate, listener.priority)
+            return
+
+
+def _validate(app: Sphinx, builder: Builder) -> None:
+    SphinxNeedsData(app.env).get_needs_view()
+    if SphinxNeedsData(app.env)._env_needs:
+        process_schemas(app, builder)
 
 
 def _is_taken(need: NeedItem | None) -> bool:

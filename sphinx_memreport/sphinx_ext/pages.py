@@ -16,6 +16,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from pygments import highlight
 from sphinx.builders.html import StandaloneHTMLBuilder
 
 from sphinx_memreport import __version__
@@ -32,6 +33,8 @@ from sphinx_memreport.sphinx_ext.passages import (
 from sphinx_memreport.sphinx_ext.words import _, capitalized, line_numbers
 
 if TYPE_CHECKING:
+    from docutils import nodes
+    from pygments.formatter import Formatter
     from sphinx.application import Sphinx
 
     from sphinx_memreport.sphinx_ext.domain import MemDomain
@@ -42,6 +45,13 @@ _FOLDER = "_memreport"
 _BUILDERS = ("html", "dirhtml")
 _NAME_LIMIT = 80
 _MARK = '<section class="memreport-source-page"'
+#: All of a page below the theme's own parts; there is no section inside of it.
+_SECTION = re.compile(
+    rf'{_MARK} data-digest="(?P<digest>\w+)" data-content="(?P<content>\w+)">'
+    r"(?P<blocks>.*?)</section>",
+    re.DOTALL,
+)
+_ASSET_OF_NEEDS = re.compile(r"(?:^|/)sphinx-(?:needs|data-viewer)/")
 #: Characters of a file that a page shows whole.
 _WHOLE_LIMIT = 1_000_000
 
@@ -89,8 +99,10 @@ def collect_source_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str
         return
     domain = cast("MemDomain", app.env.get_domain("mem"))
     wanted = has_source_pages(app)
+    # one for all pages: each would work out all of the style anew
+    formatter = app.builder.highlighter.get_formatter(nowrap=True)
     pages = [
-        _SourcePage(app, domain, *key, passages)
+        _SourcePage(app, domain, *key, passages, formatter)
         for key, passages in sorted(_quoted_files(domain).items())
         if wanted
     ]
@@ -98,6 +110,33 @@ def collect_source_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str
     for page in pages:
         if not page.is_written():
             yield page.name, {"title": escape(page.title), "body": page.body()}, "page.html"
+
+
+def source_page_files(app: Sphinx) -> list[str]:
+    """The pages of quoted files, relative to the output folder."""
+    if not has_source_pages(app):
+        return []
+    builder = cast("StandaloneHTMLBuilder", app.builder)
+    domain = cast("MemDomain", app.env.get_domain("mem"))
+    pages = (builder.get_outfilename(source_page_name(*key)) for key in _quoted_files(domain))
+    return [Path(page).relative_to(builder.outdir).as_posix() for page in pages]
+
+
+def drop_assets_of_needs(
+    _app: Sphinx,
+    pagename: str,
+    _templatename: str,
+    context: dict[str, Any],
+    _doctree: nodes.document | None,
+) -> None:
+    """Take from a page of ours, for ``html-page-context``, what only views of needs use.
+
+    It is half of the files that such a page would have a reader load.
+    """
+    if pagename.startswith(f"{_FOLDER}/"):
+        for kind in ("css_files", "script_files"):
+            files = context.get(kind, ())
+            context[kind] = [each for each in files if not _ASSET_OF_NEEDS.search(str(each))]
 
 
 def _remove_others(builder: StandaloneHTMLBuilder, names: set[str]) -> None:
@@ -133,8 +172,11 @@ class _SourcePage:
         source_id: str,
         path: str,
         passages: list[Passage],
+        formatter: Formatter[str],
     ) -> None:
         self.builder = cast("StandaloneHTMLBuilder", app.builder)
+        self.highlighter = self.builder.highlighter
+        self.formatter = formatter
         self.site = domain.site
         self.report = domain.config.reports[report]
         self.source_id = source_id
@@ -150,12 +192,18 @@ class _SourcePage:
         return self.passages[0].evidence.lang or language_of(self.path)
 
     def is_written(self) -> bool:
-        """Whether the page already stands in the output as it would be written now."""
+        """Whether the page stands in the output, whole, as it would be written now."""
         try:
             written = Path(self.builder.get_outfilename(self.name)).read_text(encoding="utf-8")
         except (OSError, UnicodeError):
             return False
-        return f'data-digest="{self._digest()}"' in written
+        found = _SECTION.search(written)
+        return (
+            found is not None
+            and found["digest"] == self._digest()
+            and found["content"] == _content_hash(found["blocks"])
+            and "</html>" in written[found.end() :]
+        )
 
     def _digest(self) -> str:
         """What the page rests on; it stands in the page, so that no other record can be wrong."""
@@ -197,8 +245,9 @@ class _SourcePage:
         ]
         for run in self._runs():
             blocks += self._run(run, quoted)
-        opening = f'{_MARK} data-digest="{self._digest()}">'
-        return f"{opening}{''.join(blocks)}</section>"
+        content = "".join(blocks)
+        digests = f'data-digest="{self._digest()}" data-content="{_content_hash(content)}"'
+        return f"{_MARK} {digests}>{content}</section>"
 
     def _about(self) -> str:
         about = _("Excerpts of the file that the report on {report} quotes as {source}, {pin}.")
@@ -262,9 +311,9 @@ class _SourcePage:
     def _highlighted(self, lines: list[str]) -> list[str]:
         """Lines as HTML, each complete in itself."""
         shown = [visible_text(line) for line in lines]
-        html = self.builder.highlighter.highlight_block(
-            "\n".join(shown) + "\n", self.language, {"stripnl": False}, force=True, nowrap=True
-        )
+        code = "\n".join(shown) + "\n"
+        lexer = self.highlighter.get_lexer(code, self.language, {"stripnl": False}, force=True)
+        html = highlight(code, lexer, self.formatter)
         found = html.removesuffix("\n").split("\n")
         # whatever a lexer does to the text, a line keeps its number
         return found if len(found) == len(lines) else [escape(line) for line in shown]
@@ -306,6 +355,11 @@ class _SourcePage:
         uri = self.builder.get_relative_uri(self.name, docname)
         href = escape(f"{uri}#{anchor}")
         return f'<a class="reference internal" href="{href}">{escape(shown)}</a>'
+
+
+def _content_hash(html: str) -> str:
+    """Says whether what a page holds is what was written there."""
+    return hashlib.sha256(html.encode("utf-8", "xmlcharrefreplace")).hexdigest()[:32]
 
 
 def _web_link(url: str, shown: str) -> str:

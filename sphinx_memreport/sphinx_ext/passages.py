@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from fnmatch import translate
 from functools import cache
 from pathlib import PurePosixPath
 from textwrap import dedent
 
-from pygments.lexers import get_lexer_for_filename
+from pygments.lexers import get_all_lexers, get_lexer_for_filename
 from pygments.util import ClassNotFound
 
+from sphinx_memreport.core.characters import mark_invisible
 from sphinx_memreport.core.models import Evidence, Resolution
-from sphinx_memreport.core.quotes import mark_invisible
 
 # a line ends at LF alone (contract, section 3.3), but highlighters break at these, too
 _OTHER_BREAKS = re.compile("\r(?!\n)")
@@ -56,11 +57,25 @@ def evidence_anchor(evidence: Evidence) -> str:
     return f"evidence-{evidence.number + 1}"
 
 
-@cache
 def language_of(path: str | None) -> str:
     """The name of the Pygments lexer for a path; plain text when there is none."""
+    name = PurePosixPath(path or "").name
+    _stem, dot, ending = name.rpartition(".")
+    # Pygments tries some 900 patterns on a name, nearly all of which look at its ending alone
+    return _language_of_name(name if _special_names().match(name) else f"x{dot}{ending}")
+
+
+@cache
+def _language_of_name(name: str) -> str:
     try:
-        name = PurePosixPath(path or "").name
         return str(get_lexer_for_filename(name).aliases[0])
     except (ClassNotFound, IndexError):
         return "text"
+
+
+@cache
+def _special_names() -> re.Pattern[str]:
+    """Names that a pattern tells from others with the same ending, as ``CMakeLists.txt``."""
+    patterns = {pattern for lexer in get_all_lexers() for pattern in lexer[2]}
+    special = (translate(each) for each in patterns if not re.fullmatch(r"\*\.[^.*?\[\]]+", each))
+    return re.compile("|".join(sorted(special)))

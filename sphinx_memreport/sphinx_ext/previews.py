@@ -44,7 +44,11 @@ class Preview(NamedTuple):
 
 def previews(site: Site, facts: DocumentFacts) -> list[Preview]:
     """The records that a page has links to, in short, in the order of their IDs."""
-    found = (_preview(site, *key) for key in sorted(set(_linked(site, facts))))
+    found = []
+    for key in sorted(set(_linked(site, facts))):
+        if key not in site.in_short:
+            site.in_short[key] = _preview(site, *key)
+        found.append(cast("Preview | None", site.in_short[key]))
     return [preview for preview in found if preview]
 
 

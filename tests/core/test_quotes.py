@@ -7,15 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sphinx_memreport.core.characters import invisible_characters, mark_invisible
 from sphinx_memreport.core.models import Ambiguous, Found, LineRange, Missing
 from sphinx_memreport.core.quotes import (
     MAX_OCCURRENCES,
     NotText,
     SourceText,
     decode,
-    invisible_characters,
     is_lfs_pointer,
-    mark_invisible,
     normalise,
 )
 

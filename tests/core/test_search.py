@@ -60,6 +60,43 @@ def test_fixed_string_is_no_expression() -> None:
     assert (found.files, found.hit_count, found.binary.count) == (1, 2, 0)
 
 
+EXPRESSIONS = [
+    "a|b",
+    "a.*b",
+    r"\bnote\b",
+    "^note",
+    "note$",
+    "[a-z]ote",
+    "no[^x]e",
+    "(?i)NOTE",
+    "t{1}",
+]
+TEXTS = ["notes()", "o.e", "note?", "x[0]", "n[ot]te", "$note", "$", "(note", "a||b", "*.note", "|"]
+
+
+@pytest.mark.parametrize("pattern", EXPRESSIONS)
+def test_a_text_that_looks_like_an_expression_is_tried_as_one(pattern: str) -> None:
+    found = searched(pattern, b"x\na note b\nnote\n")
+    assert found.hit_count == 0
+    assert found.as_expression is not None
+    assert found.as_expression.line in (2, 3)
+    # a text that occurs is a text
+    assert searched(pattern, f"note\n{pattern}\n".encode()).as_expression is None
+    # nothing is said of one that does not occur either way
+    assert searched(pattern, b"zzz\n" if pattern != "a|b" else b"zzz").as_expression is None
+
+
+@pytest.mark.parametrize("pattern", TEXTS)
+def test_other_texts_are_not_tried_as_expressions(pattern: str) -> None:
+    assert searched(pattern, b"note\n").as_expression is None
+
+
+def test_the_trial_never_stops_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "STEPS", 10)
+    found = searched("a.*b", b"note\n" * 100)
+    assert (found.stopped, found.as_expression, found.files) == (False, None, 1)
+
+
 def test_blanks_of_a_pattern_count() -> None:
     assert searched(" = ", b"a=b\n").hit_count == 0
     assert searched(" = ", b"a = b\n").hit_count == 1

@@ -66,5 +66,6 @@ def check_site(site: Site, severities: Mapping[Code, Severity], config_path: str
 def _weighed(problem: Problem, site: Site, severities: Mapping[Code, Severity]) -> Problem:
     rules = site.reports.get(problem.report or "")
     strict = rules is not None and rules.strict
-    severity = severities.get(problem.code) or default_severity(problem.code, strict=strict)
+    wanted = severities.get(problem.code) if isinstance(problem.code, Code) else None
+    severity = wanted or default_severity(problem.code, strict=strict)
     return problem.model_copy(update={"severity": severity})

@@ -148,6 +148,9 @@ def _evidence_in(site: Site, annotation: Annotation) -> Iterator[Evidence]:
 def _overclaimed(
     site: Site, statement: Record | Annotation, name: str, backing: Iterable[Evidence]
 ) -> Iterator[Problem]:
+    backing = list(backing)
+    if any(map(site.is_unclear, backing)):
+        return  # what is wrong with it is said already
     layers = {site.layer(each) for each in backing}
     for status, needed in _LAYERS_FOR.items():
         options = [option for option in STATUS_OPTIONS if statement.field(option) == status]

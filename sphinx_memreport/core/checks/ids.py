@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from sphinx_memreport.core.checks.place import at_record, at_reference
 from sphinx_memreport.core.ids import IdStyle, check_id, need_id
@@ -13,6 +14,9 @@ from sphinx_memreport.core.registry import DocumentFacts
 from sphinx_memreport.core.site import Site, TargetKind
 from sphinx_memreport.core.vocabulary import PREFIX_OF_MEMBER
 
+#: IDs that are compared with unknown ones in search of near ones, over all of a site.
+_MOST_COMPARISONS = 300_000
+
 
 def declared_ids(site: Site) -> Iterator[Problem]:
     for facts in site.registry:
@@ -21,13 +25,15 @@ def declared_ids(site: Site) -> Iterator[Problem]:
                 site.reports[record.report].ids if record.report in site.reports else IdStyle.ANY
             )
             if fault := check_id(record.id, style):
-                yield at_record(record, Code.MALFORMED_ID, f"{record.id}: {fault}")
+                message, fix = f"{record.id}: {fault}", _well_formed(record.id, style)
+                yield at_record(record, Code.MALFORMED_ID, message, fix)
             else:
                 yield from _foreign_prefix(facts, record)
         for entry in facts.supplied:
             fault = check_id(entry.id, IdStyle.ANY)
+            fix = _well_formed(entry.id, IdStyle.ANY)
             if entry.id.startswith("SRC-"):
-                fault = "a source cannot be supplied, only records"
+                fault, fix = "a source cannot be supplied, only records", "remove this entry"
             if fault:
                 yield Problem(
                     code=Code.MALFORMED_ID,
@@ -36,7 +42,19 @@ def declared_ids(site: Site) -> Iterator[Problem]:
                     line=entry.line,
                     report=entry.report,
                     subject=entry.id,
+                    fix=fix,
                 )
+
+
+def _well_formed(written: str, style: IdStyle) -> str:
+    """What to write instead of an ID that is none."""
+    prefix, _, rest = written.partition("-")
+    kind, _, name = rest.partition("-")
+    meant = f"{prefix.upper()}-{kind.upper()}-{name.lower().replace('_', '-')}"
+    if check_id(meant, style) is None:
+        return f"write {meant}"
+    example = "MEM-OBJ-3" if style is IdStyle.NUMBERED else "MEM-OBJ-note"
+    return f"write a prefix, a kind and a name, as in {example}"
 
 
 def _foreign_prefix(facts: DocumentFacts, record: Record) -> Iterator[Problem]:
@@ -95,21 +113,23 @@ def colliding_ids(site: Site) -> Iterator[Problem]:
 
 
 def dangling_ids(site: Site) -> Iterator[Problem]:
+    names = _Names(site)
     for (report, target), references in site.references.items():
         if site.target(report, target).kind is not TargetKind.NOTHING:
             continue
-        for code, message, fix in _why_nothing(site, report, target):
+        for code, message, fix in _why_nothing(site, names, report, target):
             for reference in references:
                 yield at_reference(reference, code, message, fix or _last_resort(reference))
 
 
-def _why_nothing(site: Site, report: str, target: str) -> Iterator[tuple[Code, str, str]]:
+def _why_nothing(
+    site: Site, names: _Names, report: str, target: str
+) -> Iterator[tuple[Code, str, str]]:
     rules = site.reports.get(report)
     shown = target if rules else f"{report}:{target}" if report else target
     style = rules.ids if rules else IdStyle.ANY
     if fault := check_id(target, style):
-        sound = [each for each in site.ids(report) if not check_id(each, style)]
-        near = nearest_names(target, sound)
+        near = names.near(report, target, style)
         yield Code.MALFORMED_ID, f"{shown}: {fault}", f"did you mean {_or(near)}?" if near else ""
     elif target.startswith("SRC-"):
         known = ", ".join(source.id for source in rules.sources) if rules else ""
@@ -121,7 +141,7 @@ def _why_nothing(site: Site, report: str, target: str) -> Iterator[tuple[Code, s
             else f"add [reports.{report}.sources.{target}] to memreport.toml",
         )
     else:
-        yield Code.DANGLING_ID, *_dangling(site, report, target)
+        yield Code.DANGLING_ID, *_dangling(site, names, report, target)
 
 
 def _last_resort(reference: Reference) -> str:
@@ -130,19 +150,19 @@ def _last_resort(reference: Reference) -> str:
     return f"correct it, or write {{memraw}}`{reference.target}` if it is no reference"
 
 
-def _dangling(site: Site, report: str, target: str) -> tuple[str, str]:
+def _dangling(site: Site, names: _Names, report: str, target: str) -> tuple[str, str]:
     elsewhere = sorted(
         need_id(slug, target)
         for slug in site.reports
         if slug != report and site.target(slug, target).kind is not TargetKind.NOTHING
     )
-    near = nearest_names(target, site.ids(report))
+    near = names.near(report, target)
     proposals = []
     if elsewhere:
         proposals.append(f"write {{mem}}`{elsewhere[0]}` for the record of another report")
     if near:
         proposals.append(f"did you mean {_or(near)}?")
-    if external := _external_roles(site, report, target):
+    if external := names.external_roles(report, target):
         proposals.append(f"write {external[0]} for the record of another site")
     if not proposals:
         proposals.append("declare it, or list it in memsupplied if a member elsewhere declares it")
@@ -152,15 +172,46 @@ def _dangling(site: Site, report: str, target: str) -> tuple[str, str]:
     return f"{target} is declared nowhere{where}", "; ".join(proposals)
 
 
-def _external_roles(site: Site, report: str, target: str) -> list[str]:
-    """The roles that reach an ID in other sites, that of a site or report so named first."""
-    found = [
-        (report not in (name, qualified.partition(":")[0]), name, qualified)
-        for name, names in site.elsewhere.items()
-        for qualified in names
-        if qualified.partition(":")[2] == target
-    ]
-    return [f"{{external+{name}:mem:record}}`{qualified}`" for _, name, qualified in sorted(found)]
+class _Names:
+    """IDs that may be meant by one that names nothing.
+
+    Near ones are sought as long as that is quick: a site on which thousands of IDs dangle has
+    lost a document, and no proposal for each would help.
+    """
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._known: dict[tuple[str, IdStyle | None], list[str]] = {}
+        self._comparisons = 0
+
+    def near(self, report: str, target: str, style: IdStyle | None = None) -> list[str]:
+        """IDs of a report that are like a text; with a style, only those that follow it."""
+        key = (report, style)
+        if key not in self._known:
+            ids = self._site.ids(report)
+            self._known[key] = [each for each in ids if not (style and check_id(each, style))]
+        if self._comparisons > _MOST_COMPARISONS:
+            return []
+        self._comparisons += len(self._known[key])
+        return nearest_names(target, self._known[key])
+
+    def external_roles(self, report: str, target: str) -> list[str]:
+        """The roles that reach an ID in other sites, that of a site or report so named first."""
+        found = [
+            (report not in (name, qualified.partition(":")[0]), name, qualified)
+            for name, qualified in self._elsewhere.get(target, ())
+        ]
+        roles = ((name, qualified) for _, name, qualified in sorted(found))
+        return [f"{{external+{name}:mem:record}}`{qualified}`" for name, qualified in roles]
+
+    @cached_property
+    def _elsewhere(self) -> dict[str, list[tuple[str, str]]]:
+        """ID to the sites that have it, and how it is written there."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for name, names in self._site.elsewhere.items():
+            for qualified in names:
+                found.setdefault(qualified.partition(":")[2], []).append((name, qualified))
+        return found
 
 
 def _or(names: Iterable[str]) -> str:

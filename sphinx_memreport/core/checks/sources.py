@@ -30,7 +30,9 @@ def evidence_problems(site: Site) -> Iterator[Problem]:
         if not evidence.quote.strip():
             continue  # said while it was read
         finding = _unusable(site, evidence) or site.resolution(evidence).finding
-        if finding:
+        # without a range that could not be read, a passage may well occur more than once
+        of_lost_range = finding and finding.code is Code.AMBIGUOUS_QUOTE
+        if finding and not (of_lost_range and site.is_unclear(evidence)):
             yield at_evidence(finding, evidence)
         for supported in evidence.supports:
             # also a reference, so that an unknown ID is a dangling one

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sphinx_memreport.core.vocabulary import RECORD_TYPES
+from sphinx_memreport.core.vocabulary import OWN_DIRECTIVES
 from sphinx_memreport.sphinx_ext.directives.annotations import setup_annotations
 from sphinx_memreport.sphinx_ext.directives.coverage import setup_coverage
 from sphinx_memreport.sphinx_ext.directives.evidence import setup_evidence
@@ -16,17 +16,7 @@ from sphinx_memreport.sphinx_ext.directives.views import setup_views
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-#: Those whose body is parsed like the document around it.
-CONTAINERS = frozenset(record.directive for record in RECORD_TYPES) | {
-    "memannotation",
-    "memamendment",
-}
-#: The directives of this extension: what a parser could not make of one is our problem.
-OWN_DIRECTIVES = CONTAINERS | frozenset(
-    {"evidence", "memmember", "memsupplied"}
-    | {"memcoverage", "memprofile", "memsources", "memrecords", "memevidence", "memgraph"}
-    | {"memcomparison", "memoverview"}
-)
+__all__ = ["OWN_DIRECTIVES", "setup_directives"]
 
 
 def setup_directives(app: Sphinx) -> None:

@@ -14,7 +14,6 @@ from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.vocabulary import (
     RECORD_TYPES,
     TYPE_OF_KIND,
-    check_options,
     split_list,
 )
 from sphinx_memreport.sphinx_ext.directives.base import MemDirective
@@ -134,7 +133,7 @@ class AnnotationDirective(AboutRecord, RecordDirective):
         return card
 
     def _check_annotation(self, target: str, values: Mapping[str, str]) -> None:
-        for fault in check_options(self.type, values, partial=True):
+        for fault in self.faults(values, partial=True):
             message = f"annotation on {target}: {fault.message}"
             self.note(fault.code, message, subject=target, fix=fault.fix)
         self._check_part_of(target, values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -13,7 +14,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx_memreport.core.models import Reference, ReferenceOrigin
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.registry import DocumentFacts
-from sphinx_memreport.sphinx_ext.directives.options import AnyOption, read_options
+from sphinx_memreport.sphinx_ext.directives.options import AnyOption, read_options, said_of_unknown
 
 if TYPE_CHECKING:
     from sphinx_memreport.sphinx_ext.domain import MemDomain
@@ -24,6 +25,9 @@ SOURCE_TEXT = "memreport-source-text"
 #: that stands in between, are kept while they are read.
 _CURRENT_RECORD = "memreport-record"
 _CURRENT_ANNOTATION = "memreport-annotation"
+# what may stand before the colon of a link's address; other schemes may run something
+_SCHEME = re.compile(r"[^/?#]*?:")
+_HARMLESS_SCHEMES = frozenset({"http:", "https:", "mailto:", "ftp:"})
 
 
 class MemDirective(SphinxDirective):
@@ -42,8 +46,14 @@ class MemDirective(SphinxDirective):
     yaml_block: ClassVar[bool] = True
     #: How to write options so that nothing is lost.
     options_hint: ClassVar[str] = "write one option a line, ':name: value'"
+    #: Whether the other options count when one is unknown. It may be a misspelt one, so of none
+    #: can be said that it is missing (:attr:`misnamed`).
+    keeps_known_options: ClassVar[bool] = False
     #: What the argument is, for the message when it is missing; None when it may be.
     argument_hint: ClassVar[str | None] = None
+
+    #: Whether an option is unknown.
+    misnamed = False
 
     @property
     def domain(self) -> MemDomain:
@@ -105,18 +115,24 @@ class MemDirective(SphinxDirective):
         )
 
     def parse_options(self, names: Collection[str] | None = None) -> dict[str, str] | None:
-        """The options by name, or None when something of them was lost (which is then noted)."""
+        """The options by name, or None when something of them was lost (which is then noted).
+
+        See :attr:`keeps_known_options` for those of which a name alone is wrong.
+        """
         known = self.option_names if names is None else names
         parsed = read_options(self, known, yaml_block=self.yaml_block, prose_body=self.prose_body)
-        faults = [*self._argument_faults(), *parsed.faults]
-        if faults:
+        lost = [*self._argument_faults(), *parsed.faults]
+        unknown, proposal = said_of_unknown(parsed.unknown, known)
+        if lost or unknown:
             self.note(
                 Code.SWALLOWED_TEXT,
-                f"{self.name}: {'; '.join(faults)}",
+                f"{self.name}: {'; '.join([*lost, *unknown])}",
                 subject=self.current_record,
-                fix=self.options_hint,
+                fix=(not lost and proposal) or self.options_hint,
             )
+        if lost or (unknown and not self.keeps_known_options):
             return None
+        self.misnamed = bool(unknown)
         return parsed.values
 
     def _argument_faults(self) -> Iterator[str]:
@@ -169,11 +185,16 @@ class MemDirective(SphinxDirective):
 
 
 def inert(found: list[nodes.Node]) -> list[nodes.Node]:
-    """Inline text without raw HTML: what looks like markup of the output is shown as text.
+    """Inline text without raw HTML, and without links that are not to pages or to mail.
 
-    Labels and fields go to many places, other sites' too; none of them may carry a script.
+    Labels and fields go to many places, other sites' too; none of them may carry a script. What
+    looks like markup of the output is shown as text.
     """
     holder = nodes.inline("", "", *found)
     for raw in list(holder.findall(nodes.raw)):
         raw.replace_self(nodes.Text(raw.astext()))
+    for link in list(holder.findall(nodes.reference)):
+        scheme = _SCHEME.match(link.get("refuri", ""))
+        if scheme and scheme[0].lower() not in _HARMLESS_SCHEMES:
+            link.replace_self(link.children)
     return list(holder.children)

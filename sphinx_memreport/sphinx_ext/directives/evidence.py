@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 
+from sphinx_memreport.core.characters import invisible_characters
 from sphinx_memreport.core.ids import SOURCE_ID
 from sphinx_memreport.core.models import Evidence, Layer, LineRange
 from sphinx_memreport.core.problems import Code
-from sphinx_memreport.core.quotes import invisible_characters
 from sphinx_memreport.core.vocabulary import split_list
 from sphinx_memreport.sphinx_ext.directives.base import MemDirective
 from sphinx_memreport.sphinx_ext.nodes import evidence_block

@@ -132,6 +132,7 @@ class SuppliedDirective(MemDirective):
         return member or None
 
     def _entry(self, text: str, line: int, member: str | None) -> list[nodes.Node]:
+        text = " ".join(text.split())  # runs of blanks would make the pattern slow
         match = _ENTRY.fullmatch(text)
         if match is None:
             self.domain.note(

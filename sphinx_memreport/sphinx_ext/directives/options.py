@@ -7,13 +7,16 @@ again with the parser's own tokenizer and every loss becomes a fault (contract, 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from docutils.parsers.rst import directives
 from myst_parser.mocking import MockState
 from myst_parser.parsers.directives import is_option_line
 from myst_parser.parsers.options import TokenizeError, options_to_tokens
+
+from sphinx_memreport.core.nearest import nearest_names
 
 _OPTION_LINE = re.compile(r"\s*:(?P<name>[A-Za-z][\w-]*):(?:\s|$)")
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,}|:{3,})")
@@ -28,10 +31,11 @@ class AnyOption(dict[str, Any]):
 
 
 class ParsedOptions(NamedTuple):
-    """Options as text by name, and what was lost on the way."""
+    """Options as text by name, what was lost on the way, and names that are not known here."""
 
     values: dict[str, str]
     faults: list[str]
+    unknown: tuple[str, ...] = ()
 
 
 def read_options(
@@ -48,7 +52,7 @@ def read_options(
     if not isinstance(directive.state, MockState):
         values = {name: value or "" for name, value in directive.options.items()}
         lost = _lost_rest([], list(directive.content), known) if prose_body else None
-        return ParsedOptions(values, [*_unknown(values, known), *([lost] if lost else [])])
+        return ParsedOptions(values, [lost] if lost else [], _unknown(values, known))
     # block_text is the opening line, the body as it was, and the closing line
     lines = directive.block_text.split("\n")[1:-2]
     if lines and lines[0].startswith("---"):
@@ -104,23 +108,25 @@ def _tokenized(block: list[str], known: Collection[str]) -> ParsedOptions:
             {}, [f"':{_short(line)}' cannot be read as an option: {error.problem}"]
         )
     values = dict(pairs)
-    faults = _unknown(values, known)
-    names = [name for name, _ in pairs]
-    faults += [f"option '{name}' is given twice" for name in values if names.count(name) > 1]
+    times = Counter(name for name, _ in pairs)
+    faults = [f"option '{name}' is given twice" for name in values if times[name] > 1]
     if state.has_comments:
         cut = [block[number] for number in state.comment_lines if number < len(block)]
         shown = f" in ':{_short(cut[0])}'" if cut else ""
         faults.append(f"the text after ' #' is cut off as a comment{shown}")
-    return ParsedOptions(values, faults)
+    return ParsedOptions(values, faults, _unknown(values, known))
 
 
-def _unknown(values: Collection[str], known: Collection[str]) -> list[str]:
+def _unknown(values: Collection[str], known: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in values if name not in known)
+
+
+def said_of_unknown(names: Iterable[str], known: Collection[str]) -> tuple[list[str], str]:
+    """What to say of options that are not known, and what to write in their places, if anything."""
     allowed = ", ".join(sorted(known)) or "none"
-    return [
-        f"option '{name}' is unknown here (known: {allowed})"
-        for name in values
-        if name not in known
-    ]
+    faults = [f"option '{name}' is unknown here (known: {allowed})" for name in names]
+    near = [each for name in names for each in nearest_names(name, known, limit=1)]
+    return faults, f"did you mean {', '.join(repr(each) for each in near)}?" if near else ""
 
 
 def _short(line: str) -> str:

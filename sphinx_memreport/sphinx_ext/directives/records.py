@@ -14,6 +14,7 @@ from sphinx_memreport.core.models import FieldValue, Record
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.vocabulary import (
     RECORD_TYPES,
+    Fault,
     Option,
     OptionType,
     RecordType,
@@ -42,6 +43,7 @@ class RecordDirective(MemDirective):
 
     type: RecordType
     prose_body = True
+    keeps_known_options = True
     argument_hint = "an ID"
     options_hint = (
         "write one option a line (':name: value'), a value with ' #' in quotes, "
@@ -81,9 +83,14 @@ class RecordDirective(MemDirective):
                 )
         if values is None:
             return
-        for fault in check_options(self.type, values, partial=False):
+        for fault in self.faults(values, partial=False):
             self.note(fault.code, f"{record_id}: {fault.message}", subject=record_id, fix=fault.fix)
         self._check_part_of(record_id, values)
+
+    def faults(self, values: Mapping[str, str], *, partial: bool) -> list[Fault]:
+        """What is wrong with the options; see :func:`check_options`."""
+        found = check_options(self.type, values, partial=partial)
+        return [each for each in found if not (self.misnamed and each.code is Code.MISSING_FIELD)]
 
     def _check_part_of(self, record_id: str, values: Mapping[str, str]) -> None:
         if values.get("part-of", "").strip() and not self.part_of(values):

@@ -103,7 +103,7 @@ class YamlDirective(MemDirective):
 
     def records(self, row: int, table: Table, key: str = "records") -> tuple[str, ...]:
         """The record IDs under a key; what names a source is noted and left out."""
-        found = []
+        found: dict[str, None] = {}
         for record_id in (
             each for text in self.texts(row, table, key) for each in split_list(text)
         ):
@@ -111,8 +111,8 @@ class YamlDirective(MemDirective):
                 self.note_at(
                     row, Code.INVALID_VALUE, f"'{key}': {record_id} is a source, not a record"
                 )
-            elif record_id not in found:
-                found.append(record_id)
+            else:
+                found[record_id] = None
         return tuple(found)
 
     def rows(self, value: Value, what: str) -> Iterator[Table]:

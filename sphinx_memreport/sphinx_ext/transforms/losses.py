@@ -9,6 +9,7 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
 from sphinx_memreport.core.problems import Code
+from sphinx_memreport.sphinx_ext.depth import is_markdown
 from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT
 from sphinx_memreport.sphinx_ext.logging import note_parser_message
 from sphinx_memreport.sphinx_ext.losses import LossScanner
@@ -29,7 +30,7 @@ class NoteLosses(SphinxTransform):
         if self.domain.report_of(self.docname) is None:
             return
         self._read_messages()
-        if self._is_markdown():
+        if is_markdown(self.domain.app, self.docname):
             self._scan_markdown()
         else:
             self._scan_comments()
@@ -70,9 +71,3 @@ class NoteLosses(SphinxTransform):
         lines = cast("str", self.env.temp_data.get(SOURCE_TEXT, "")).split("\n")
         above = (n for n in range(min(end, len(lines)), 0, -1) if lines[n - 1].endswith(comment))
         return next(above, end)
-
-    def _is_markdown(self) -> bool:
-        suffix = self.env.doc2path(self.docname).suffix
-        kind = self.config.source_suffix.get(suffix) or ""
-        parser = self.domain.app.registry.source_parsers.get(kind)
-        return "markdown" in getattr(parser, "supported", ())

@@ -274,22 +274,35 @@ class _LineFinder:
     def __init__(self, source: str) -> None:
         self._lines = source.split("\n")
         self._block = 0
+        self._behind = (0, 0)
         self._next: dict[str, tuple[int, int]] = {}
 
     def find(self, token: str, block: int) -> int:
-        """The line of the next occurrence of ``token`` in the block that starts at ``block``."""
+        """The line of the next occurrence of ``token`` in the block that starts at ``block``.
+
+        Tokens come in the order of the text, so each is sought behind the one before it; one
+        that is not there (a text that stands elsewhere, as in a footnote) from the start.
+        """
         if block != self._block:
-            self._block, self._next = block, {}
-        line, column = self._next.get(token, (block, 0))
-        for number in range(line, min(len(self._lines), block + 400) + 1):
+            self._block, self._behind, self._next = block, (block, 0), {}
+        start = self._next.get(token, (block, 0))
+        found = self._seek(token, max(start, self._behind)) or self._seek(token, start)
+        if found is None:
+            return start[0]
+        self._behind = self._next[token] = found
+        return found[0]
+
+    def _seek(self, token: str, start: tuple[int, int]) -> tuple[int, int] | None:
+        """Line and end of the first occurrence from a line and column on, in one paragraph."""
+        line, column = start
+        for number in range(line, min(len(self._lines), line + 400) + 1):
             text = self._lines[number - 1]
             found = text.find(token, column if number == line else 0)
             if found >= 0:
-                self._next[token] = (number, found + len(token))
-                return number
-            if not text.strip() and number > block:
+                return number, found + len(token)
+            if not text.strip() and number > self._block:
                 break
-        return line
+        return None
 
 
 def _is_text_or_role(node: nodes.Node) -> bool:
