@@ -59,13 +59,24 @@ class SourceText:
             raise ValueError("an empty quote stands everywhere and nowhere")
         places = self._places(needle, within)
         if len(places) == 1:
-            start, end = self.span(places[0], places[0] + len(needle))
+            start, end = self._verbatim(quote, within) or self.span(
+                places[0], places[0] + len(needle)
+            )
             return Found(lines=self.lines_of(start, end), start=start, end=end)
         if places:
             return Ambiguous(occurrences=self._line_ranges(places, len(needle)))
         if within is None:
             return Missing()
         return Missing(elsewhere=self._line_ranges(self._places(needle), len(needle)))
+
+    def _verbatim(self, quote: str, within: LineRange | None) -> tuple[int, int] | None:
+        """Where the only occurrence stands if it is written there letter by letter, else None.
+
+        Most are, and then nothing has to be worked out of how text and normalised text differ.
+        """
+        quote = quote.strip()
+        start = self.text.find(quote) if within is None else -1
+        return (start, start + len(quote)) if start >= 0 else None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Offsets into ``text`` of a non-empty span of ``normalised``."""
@@ -85,7 +96,10 @@ class SourceText:
 
         :raises IndexError: when the span is not inside the text.
         """
-        return LineRange(start=self.line_of(start), end=self.line_of(end - 1))
+        if not 0 <= start < end <= len(self.text):
+            raise IndexError(f"no characters {start} to {end} in a text of {len(self.text)}")
+        starts = self._line_starts
+        return LineRange(start=bisect_right(starts, start), end=bisect_right(starts, end - 1))
 
     def passage(self, lines: LineRange) -> str:
         """The lines as they stand in the file, without the line end of the last one.
@@ -131,7 +145,7 @@ class SourceText:
     def _line_starts(self) -> array[int]:
         """Where each line starts; the entry after the last line is one past its line end."""
         lines = self.text.split("\n")
-        return array("Q", accumulate((len(line) + 1 for line in lines), initial=0))
+        return array("Q", accumulate(map((1).__add__, map(len, lines)), initial=0))
 
     @cached_property
     def _moves(self) -> tuple[array[int], array[int]]:

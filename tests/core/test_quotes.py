@@ -216,10 +216,10 @@ def test_within_lines_that_the_file_does_not_have() -> None:
 def test_within_crlf_and_blank_lines() -> None:
     source = SourceText("a\r\n\r\n  a\r\n\r\na")
     for number in (1, 3, 5):
-        assert source.locate("a", lines(number)).kind == "found"
+        assert isinstance(source.locate("a", lines(number)), Found)
     for number in (2, 4):
-        assert source.locate("a", lines(number)).kind == "missing"
-    assert source.locate("a", lines(1, 4)).kind == "ambiguous"
+        assert isinstance(source.locate("a", lines(number)), Missing)
+    assert isinstance(source.locate("a", lines(1, 4)), Ambiguous)
 
 
 @pytest.mark.parametrize("quote", ["", " ", "\n\t\xa0"])
