@@ -8,10 +8,9 @@ like the first build.
 
 from __future__ import annotations
 
-import re
 import shutil
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import zlib
+from collections.abc import Collection, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ import pytest
 from pinned_repo import PinnedRepo, plain
 from sitebuilder import Built, TinySite, report_toml
 
+from sphinx_memreport.core.problems import Problem
 from sphinx_memreport.sphinx_ext.pages import source_page_name
 
 POST = b"I ran it.\nThe log grew by a line.\n"
@@ -159,14 +159,34 @@ TABLE = """\
 CONF = """\
 extensions = ["myst_parser", "sphinx_memreport"]
 myst_enable_extensions = ["colon_fence"]
-html_theme = "basic"
+html_theme_path = ["_themes"]
+html_theme = "bare"
 html_copy_source = False
-templates_path = ["_templates"]
 graphviz_dot = "/nonexistent/dot"
 """
+#: A theme without what Sphinx itself shows around a page, such as the title of the next one.
+LAYOUT = """\
+<!DOCTYPE html><html><head><title>{{ title }}</title>
+{% for file in script_files %}{{ js_tag(file) }}{% endfor %}</head>
+<body>{% block body %}{{ body }}{% endblock %}</body></html>
+"""
+THEME: dict[str, str | bytes | None] = {
+    "_themes/bare/theme.toml": '[theme]\ninherit = "none"\n[options]\ncolor = "red"\n',
+    "_themes/bare/layout.html": LAYOUT,
+    **{
+        f"_themes/bare/{name}.html": f'{{% extends "layout.html" %}}{{% block body %}}{body}'
+        "{% endblock %}"
+        for name, body in {
+            "page": "{{ body }}",
+            "search": "",
+            "genindex": "{{ genindexentries|length }}",
+            "domainindex": "{{ content|e }}",
+        }.items()
+    },
+}
 SITE: dict[str, str | bytes | None] = {
     "conf.py": CONF,
-    "_templates/layout.html": '{% extends "!layout.html" %}\n',
+    **THEME,
     "post.txt": POST,
     "outside.md": "# Outside\n\n{mem}`jotter:MEM-OBJ-note`\n",
     "elsewhere.md": "# Elsewhere\n\nNothing.\n",
@@ -222,9 +242,10 @@ class Edit(NamedTuple):
 
 RECALL, STORE, README, CAPTURE = "src/jotter/recall.py", "src/jotter/store.py", "README.md", ""
 MEMBERS = "memory runtime epistemic amended"
-#: Every page that shows who a report is about, or which commit.
 ALL = " ".join(
-    name.removesuffix(".md").removeprefix("jotter/") for name in SITE if name.endswith(".md")
+    name.removesuffix(".md").removeprefix("jotter/") if "/" in name else f"/{name[:-3]}"
+    for name in SITE
+    if name.endswith(".md")
 )
 
 
@@ -271,7 +292,9 @@ def _edits_of_evidence() -> dict[str, Edit]:
         ),
         "passage of another record": Edit(
             memory(SORTED, "return [note for _, note in scored[:limit]]"),
-            "memory", "behind", (RECALL,)
+            "memory",
+            "behind",
+            (RECALL,),
         ),
         # lines of the records below shift, which a table of needs may show
         "caption": Edit(
@@ -282,17 +305,24 @@ def _edits_of_evidence() -> dict[str, Edit]:
         ),
         "second record of a passage": Edit(
             memory(QUOTE, f"{RECALL}\n:supports: MEM-CMP-search\n\n{SORTED}"),
-            "memory", "list behind table", (RECALL,),
+            "memory",
+            "list behind table",
+            (RECALL,),
         ),
         "search": Edit(memory(":pattern: decay", ":pattern: expire"), "memory"),
-        "search that finds": Edit(memory(":pattern: decay", ":pattern: notes"), "memory", "overview"),
+        "search that finds": Edit(
+            memory(":pattern: decay", ":pattern: notes"), "memory", "overview"
+        ),
     }
 
 
 def _edits_of_records() -> dict[str, Edit]:
     return {
         "label": Edit(
-            memory("Stored note", "Kept note"), "memory", f"{VIEWS} cites coverage outside", (RECALL,)
+            memory("Stored note", "Kept note"),
+            "memory",
+            f"{VIEWS} cites coverage /outside",
+            (RECALL,),
         ),
         "label that nothing shows but views": Edit(
             memory("No decay", "Nothing decays"), "memory", VIEWS
@@ -300,26 +330,35 @@ def _edits_of_records() -> dict[str, Edit]:
         "tags": Edit(memory(":tags: core", ":tags: edge"), "memory", "table"),
         "status": Edit(
             memory("operation: uninspected", "operation: afforded"),
-            "memory", f"{VIEWS} epistemic profile coverage comparison"
+            "memory",
+            f"{VIEWS} epistemic profile coverage comparison",
         ),
         "part-of": Edit(
-            memory(":part-of: MEM-CMP-search", ":part-of: MEM-OBJ-note"), "memory", "graph table"
+            memory(":part-of: MEM-CMP-search", ":part-of: MEM-OBJ-note"),
+            "memory",
+            "list behind coverage graph table",
         ),
         "first sentence": Edit(
             memory("What MEM-CMP-search searches", "That which MEM-CMP-search searches"),
-            "memory", "list behind graph cites coverage outside", data=False
+            "memory",
+            "list behind graph cites coverage /outside",
+            data=False,
         ),
         "record added": Edit(
             memory(":::{memabsence}", ":::{memobject} MEM-OBJ-index\n:::\n\n:::{memabsence}"),
-            "memory", f"{VIEWS} overview"
+            "memory",
+            f"{VIEWS} overview",
         ),
         "record removed": Edit(
             changed("jotter/runtime.md", ":::{memobject} RT-OBJ-cache — Cache\n:::\n", ""),
-            "runtime", f"{VIEWS} overview amended around"
+            "runtime",
+            f"{VIEWS} overview amended around",
         ),
         "record renamed": Edit(
             memory("MEM-OBJ-note", "MEM-OBJ-memo"),
-            "memory", f"{VIEWS} overview cites coverage outside", (RECALL,)
+            "memory",
+            f"{VIEWS} overview cites coverage /outside",
+            (RECALL,),
         ),
         "annotation": Edit(
             changed("jotter/epistemic.md", "Never seen", "Not seen"), "epistemic", "memory"
@@ -328,19 +367,24 @@ def _edits_of_records() -> dict[str, Edit]:
             changed(
                 "jotter/amended.md",
                 ":::{memamendment}",
-                ":::{memamendment} MEM-OBJ-store\n:superseded-by: MEM-OBJ-note\n:::\n\n:::{memamendment}",
+                ":::{memamendment} MEM-OBJ-store\n:superseded-by: MEM-OBJ-note\n:::\n\n"
+                ":::{memamendment}",
             ),
-            "amended", f"memory runtime {VIEWS} coverage"
+            "amended",
+            f"memory {VIEWS} coverage",
         ),
         "supplied label": Edit(
             changed("jotter/supplied.md", "Far route", "Distant route"),
-            "supplied", "cites graph table"
+            "supplied",
+            "cites graph table",
         ),
         "profile": Edit(
             changed("jotter/profile.md", "value: files", "value: sqlite"), "profile", "comparison"
         ),
         "coverage": Edit(
-            changed("jotter/coverage.md", "MEM-CMP-search, ", ""), "coverage", "memory overview"
+            changed("jotter/coverage.md", "MEM-CMP-search, ", ""),
+            "coverage",
+            "memory overview behind",
         ),
     }
 
@@ -348,37 +392,51 @@ def _edits_of_records() -> dict[str, Edit]:
 def _edits_of_text() -> dict[str, Edit]:
     return {
         "prose": Edit(memory("Some words", "More words"), "memory", data=False),
-        "prose elsewhere": Edit(changed("elsewhere.md", "Nothing.", "More."), "/elsewhere", data=False),
+        "prose elsewhere": Edit(
+            changed("elsewhere.md", "Nothing.", "More."), "/elsewhere", data=False
+        ),
         "blank line above": Edit(memory("# Memory", "\n# Memory"), "memory", "table"),
-        "blank line above citations": Edit(changed("jotter/cites.md", "# Citing", "\n# Citing"), "cites"),
+        "blank line above citations": Edit(
+            changed("jotter/cites.md", "# Citing", "\n# Citing"), "cites"
+        ),
         "citation added": Edit(
-            changed("jotter/plain.md", "Nothing is", "Not even MEM-CMP-search is"), "plain", "memory"
+            changed("jotter/plain.md", "Nothing is", "Not even MEM-CMP-search is"),
+            "plain",
+            "memory",
         ),
         "citation removed": Edit(
             changed("jotter/cites.md", "MEM-OBJ-note, RT-RTE-far", "RT-RTE-far"), "cites", "memory"
         ),
         "citation in a record": Edit(
             changed("jotter/runtime.md", "Agent\n", "Agent\n\nUses MEM-OBJ-store.\n"),
-            "runtime", "memory list behind graph table epistemic"
+            "runtime",
+            "memory list behind graph table epistemic overview",
         ),
         "dangling citation": Edit(
-            changed("jotter/plain.md", "Nothing is", "Not even MEM-CMP-sarch is"), "plain", "overview"
+            changed("jotter/plain.md", "Nothing is", "Not even MEM-CMP-sarch is"),
+            "plain",
+            "overview",
         ),
         "path": Edit(changed("jotter/cites.md", "store.py", "recall.py"), "cites"),
         "title of a document that cites": Edit(
             changed("jotter/cites.md", "# Citing", "# Quoting"), "cites", "memory supplied"
         ),
         "title of a section that cites": Edit(
-            changed("jotter/cites.md", "## Notes", "## On notes"), "cites", "memory supplied", data=False
+            changed("jotter/cites.md", "## Notes", "## On notes"),
+            "cites",
+            "memory supplied",
+            data=False,
         ),
         "title of a document with records": Edit(
             memory("# Memory", "# What is kept"), "memory", "list table"
         ),
         "title of a document with annotations": Edit(
-            changed("jotter/epistemic.md", "# Epistemic", "# Knowing"), "epistemic", "memory"
+            changed("jotter/epistemic.md", "# Epistemic", "# Knowing"), "epistemic", "memory table"
         ),
         "title of a document with problems": Edit(
-            changed("jotter/coverage.md", "# Coverage", "# Covered"), "coverage", "overview memory runtime"
+            changed("jotter/coverage.md", "# Coverage", "# Covered"),
+            "coverage",
+            "overview memory runtime",
         ),
     }
 
@@ -394,35 +452,48 @@ def _edits_of_configuration(repo: PinnedRepo) -> dict[str, Edit]:
     return {
         "system": Edit(
             configured(toml(repo).replace('"Jotter"', '"Notes"')),
-            "", f"{MEMBERS} comparison", (*files, CAPTURE)
+            "",
+            f"{MEMBERS} comparison",
+            (*files, CAPTURE),
         ),
         "run": Edit(configured(toml(repo, keys='run-id = "AAS-1"')), "", MEMBERS),
         "contract": Edit(configured(toml(repo, keys='contract = "strict"')), "", "overview"),
         "layer of a glob": Edit(configured(toml(repo, git=layers)), "", "runtime sources"),
         "gaps of a source": Edit(
-            configured(toml(repo, git='layers = { implementation = ["src/**"] }\ngaps = "None."\n')),
-            "", "sources"
+            configured(
+                toml(repo, git='layers = { implementation = ["src/**"] }\ngaps = "None."\n')
+            ),
+            "",
+            "sources",
         ),
         "another source": Edit(
             configured(toml(repo, source=capture("SRC-2") + capture("SRC-3"))),
-            "", f"{MEMBERS} sources"
+            "",
+            f"{MEMBERS} sources",
         ),
         "host": Edit(
             configured(toml(repo).replace("example/jotter", "example/notes")),
-            "", f"{MEMBERS} sources cites coverage", files
+            "",
+            f"{MEMBERS} sources cites coverage",
+            files,
         ),
         "place of the checkout": Edit(
-            configured(toml(repo).replace(repo.path.as_posix(), f"{repo.path.as_posix()}/.git")), "",
+            configured(toml(repo).replace(repo.path.as_posix(), f"{repo.path.as_posix()}/.git")),
+            "",
             data=False,
         ),
         "comment": Edit(configured("# A comment.\n" + toml(repo)), "", data=False),
         "older commit": Edit(
             configured(toml(older)),
-            "", f"{MEMBERS} sources cites coverage list behind overview table", files
+            "",
+            f"{MEMBERS} sources cites coverage list behind overview table",
+            files,
         ),
         "capture": Edit(
             {"post.txt": LATER, **configured(toml(repo, source=capture("SRC-2", LATER)))},
-            "", "runtime sources", (CAPTURE,)
+            "",
+            "runtime sources",
+            (CAPTURE,),
         ),
         "capture without its digest": Edit(
             {"post.txt": LATER}, "", "runtime sources list behind overview table", (CAPTURE,)
@@ -437,15 +508,21 @@ def _edits_of_configuration(repo: PinnedRepo) -> dict[str, Edit]:
             {}, "", "overview", settings={"memreport_severity": {"coverage-gap": "error"}}
         ),
         "theme option": Edit(
-            {}, "", ALL, (*files, CAPTURE), data=False, settings={"html_theme_options": {"nosidebar": True}}
+            {},
+            "",
+            ALL,
+            (*files, CAPTURE),
+            data=False,
+            settings={"html_theme_options": {"color": "blue"}},
         ),
         "template": Edit(
-            {"_templates/layout.html": '{% extends "!layout.html" %}\n{% block footer %}x{% endblock %}\n'},
-            "", ALL, (*files, CAPTURE), data=False
+            {"_themes/bare/layout.html": LAYOUT.replace("<body>", "<body>Here: ")},
+            "",
+            ALL,
+            (*files, CAPTURE),
+            data=False,
         ),
-        "autolink": Edit(
-            {}, ALL, "", (), settings={"memreport_autolink": False}
-        ),
+        "autolink": Edit({}, ALL, "", (), settings={"memreport_autolink": False}),
     }
 
 
@@ -456,12 +533,16 @@ def _edits_of_documents() -> dict[str, Edit]:
         ),
         "document with records added": Edit(
             {"jotter/added.md": "# Added\n\n:::{memclaim} MEM-CLM-fast — Fast\n:::\n"},
-            "added", f"{VIEWS} overview"
+            "added",
+            f"{VIEWS} overview",
         ),
         "document outside added": Edit({"added.md": "# Added\n"}, "/added", data=False),
         "document removed": Edit({"jotter/cites.md": None}, "", "memory supplied"),
         "document with records removed": Edit(
-            {"jotter/runtime.md": None}, "", f"{VIEWS} overview amended around epistemic coverage", (README, CAPTURE)
+            {"jotter/runtime.md": None},
+            "",
+            f"{VIEWS} overview amended around epistemic coverage",
+            (README, CAPTURE),
         ),
         "document outside removed": Edit({"outside.md": None}, "", "memory"),
         "register removed": Edit(
@@ -469,7 +550,7 @@ def _edits_of_documents() -> dict[str, Edit]:
         ),
         "annotations removed": Edit({"jotter/epistemic.md": None}, "", "memory runtime table"),
         "amendments removed": Edit(
-            {"jotter/amended.md": None}, "", "runtime list behind graph around table"
+            {"jotter/amended.md": None}, "", "runtime list behind graph around table overview"
         ),
     }
 
@@ -478,43 +559,88 @@ def _edits_of_documents() -> dict[str, Edit]:
 
 
 class State(NamedTuple):
-    """What a build left, apart from what Sphinx itself shows around each page."""
+    """What a build left."""
 
-    pages: dict[str, tuple[str, ...]]
-    files: dict[str, bytes]
-    details: object
+    files: dict[str, str]
+    problems: list[Problem]
     status: int
 
 
-_SHOWN = re.compile(
-    r'<div class="body" role="main">.*?<div class="clearer">'
-    r'|<script type="application/json".*?</script>|<footer.*?</footer>',
-    re.DOTALL,
-)
+def state(built: Built, pages: Collection[str] | None = None) -> State:
+    """All pages, the data, the problems.
 
-
-def state(built: Built) -> State:
-    """The pages, data and problems of a build."""
-    pages = {
-        path.relative_to(built.out).as_posix(): tuple(_SHOWN.findall(path.read_text("utf-8")))
-        for path in sorted(built.out.rglob("*.html"))
+    :param pages: of those that are no pages of quoted files, only these: Sphinx does not remove
+        the pages of documents that are gone.
+    """
+    files = {
+        path.relative_to(built.out).as_posix(): path.read_text("utf-8")
+        for path in [*built.out.rglob("*.html"), built.out / "memreport.json"]
     }
-    files = {name: (built.out / name).read_bytes() for name in ("memreport.json", "objects.inv")}
-    return State(pages, files, built.details, built.status)
+    *_head, packed = (built.out / "objects.inv").read_bytes().split(b"\n", 4)
+    files["objects.inv"] = "\n".join(sorted(zlib.decompress(packed).decode().splitlines()))
+    kept = {
+        name: text
+        for name, text in files.items()
+        if pages is None or name in pages or name.startswith("_memreport/")
+    }
+    return State(kept, built.details, built.status)
 
 
-def quoted_pages(built: Built) -> dict[str, bytes]:
-    """The pages of quoted files."""
-    folder = built.out / "_memreport"
-    return {path.relative_to(built.out).as_posix(): path.read_bytes() for path in folder.rglob("*.html")}
+def quoted_pages(state: State) -> set[tuple[str, str]]:
+    """The pages of quoted files, by name and content."""
+    return {item for item in state.files.items() if item[0].startswith("_memreport/")}
 
 
 def page_of(path: str) -> str:
-    """The page of a quoted file."""
+    """The page of a quoted file, or of the capture."""
     return f"{source_page_name('jotter', 'SRC-1' if path else 'SRC-2', path)}.html"
 
 
-def docnames(names: str) -> set[str]:
-    """Document names from the short names of an edit."""
-    short = {name[1:] if name.startswith("/") else name for name in names.split()}
-    return {f"jotter/{n}" if f"jotter/{n}.md" in SITE or n == "added" and "/added" not in names.split() else n for n in short}
+def documents(names: str) -> set[str]:
+    """The documents of an edit."""
+    return {name[1:] if name.startswith("/") else f"jotter/{name}" for name in names.split()}
+
+
+class Started(NamedTuple):
+    """The site, built once, and what that left."""
+
+    site: TinySite
+    repo: PinnedRepo
+    files: dict[str, str | bytes | None]
+    first: State
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Started:
+    folder = tmp_path_factory.mktemp("locality")
+    repo = plain(folder / "jotter")
+    site = TinySite(folder / "site")
+    files = {**SITE, "memreport.toml": toml(repo)}
+    built = site.build(files)
+    assert built.problems == [("coverage-gap", "jotter/coverage", 7)]
+    assert built.broken_links() == []
+    return Started(site, repo, files, state(built))
+
+
+@pytest.mark.parametrize("name", edits(PinnedRepo(Path(), ("", ""))))
+def test_an_edit_reads_and_writes_what_shows_something_of_it(started: Started, name: str) -> None:
+    site, first = started.site, started.first
+    edit = edits(started.repo)[name]
+    built = site.build(edit.files, **edit.settings)
+    clean = site.build(cache="clean", **edit.settings)
+    expected = state(clean)
+    shutil.rmtree(clean.out.parent)
+    found = state(built, expected.files)
+    assert found == expected
+
+    read, written = set(built.read) - {"index"}, set(built.written) - {"index"}
+    assert read == documents(edit.read) & built.env.all_docs.keys()
+    assert written == read | documents(edit.also)
+    changed = {file for file, _text in quoted_pages(found) ^ quoted_pages(first)}
+    assert changed == {page_of(path) for path in edit.quoted}
+    data = "memreport.json"
+    assert (found.files[data] != first.files[data]) is edit.data
+
+    site.write(dict.fromkeys(edit.files.keys() - started.files.keys()))
+    back = site.build({file: started.files[file] for file in edit.files if file in started.files})
+    assert state(back, first.files) == first

@@ -226,6 +226,19 @@ def test_what_is_read_as_something_else_is_said_once(site: TinySite, what: str) 
     assert built.problems == [(code, "memory", line)]
 
 
+@pytest.mark.parametrize("opening", ["memobject} MEM-OBJ-a", "note}"])
+def test_a_body_that_begins_with_a_rule_is_not_dropped_in_silence(
+    site: TinySite, opening: str
+) -> None:
+    body = "---\n\nWhat MEM-OBJ-typo says.\n\n---\n\nMore.\n"
+    built = site.build({"m.md": f"# M\n\n:::{{{opening}\n\n{body}:::\n"})
+    assert built.problems == [("swallowed-text", "m", 5)]
+    built = site.build({"m.md": f"# M\n\n:::{{{opening}\n\nText.\n\n{body}:::\n"})
+    assert built.problems == [("dangling-id", "m", 9)]
+    built = site.build({"m.md": f"# M\n\n:::{{{opening}\n\n{body.replace('---', '***')}:::\n"})
+    assert built.problems == [("dangling-id", "m", 7)]
+
+
 def test_no_setting_of_the_parser_hides_what_it_lost(site: TinySite) -> None:
     site.write(
         {

@@ -49,7 +49,7 @@ def read_blocks(text: str, first_line: int = 1) -> Iterator[Block]:
     """
     lines = text.split("\n")
     at = 0
-    for token in _parser().parse(text):
+    for token in _parser(nested=first_line > 1).parse(text):
         if token.level or token.nesting < 0 or token.map is None:
             continue
         start, end = token.map
@@ -95,9 +95,11 @@ def _is_harmless(text: str) -> bool:
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _parser(*, nested: bool) -> MarkdownIt:
     parser = create_md_parser(MdParserConfig(enable_extensions={"colon_fence"}), RendererHTML)
     parser.core.ruler.enableOnly(["normalize", "block"])
+    if nested:  # only a document has front matter
+        parser.disable("front_matter")
     return parser
 
 

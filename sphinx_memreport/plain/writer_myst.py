@@ -49,6 +49,7 @@ _MEMBER_OF_PREFIX = {
 }
 # A value that MyST's option parser gives back as it is.
 _PLAIN = re.compile(r"[^\W_](?:[\w ,.;()/<>+=—–’“”…→*~$&?-]|(?<=\S)[:#'\"`](?=\S))*")
+_DASHES = re.compile(r"\A-{3,}[ \t]*$", re.MULTILINE)
 _YAML_ESCAPED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
 
 # A comment as the export writes it.
@@ -386,6 +387,8 @@ def _directive(
     """A directive whose fence is longer than all marks inside."""
     lines = [f":{key}: {_option_value(value)}".rstrip() for key, value in options]
     if body:
+        # at the start of a body, a rule of dashes would open front matter, which MyST drops
+        body = [_DASHES.sub("***", body[0], count=1), *body[1:]]
         blank = [""] if lines or marker == ":" else []
         lines += [*blank, *"\n\n".join(body).split("\n")]
     fence = fence_for([argument, *lines], marker)

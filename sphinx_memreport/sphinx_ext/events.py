@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,7 @@ from sphinx_memreport.sphinx_ext.logging import (
 from sphinx_memreport.sphinx_ext.needs import (
     Link,
     Updates,
+    needs_digest,
     pages_showing_needs,
     update_needs,
 )
@@ -157,14 +159,12 @@ class BuildEvents:
                     key = ""  # a source has gaps, which may be filled by the next build
                 domain.outcome = Outcome(key, domain.problems)
                 domain.renew_listings()
-        update_needs(app, lambda: need_updates(domain.site))
+        updates = cache(lambda: need_updates(domain.site))
+        update_needs(app, updates)
         self._written = WrittenFiles(app)
         self._files_key = _files_key(app, key)
         self._files_are_there = self._written.are_of(self._files_key)
-        changed = self._changed_pages(domain, key)
-        if changed:
-            changed |= pages_showing_needs(env)
-        return sorted(changed & env.all_docs.keys())
+        return sorted(self._changed_pages(domain, key, updates) & env.all_docs.keys())
 
     def _outcome_key(
         self, domain: MemDomain, rules: Mapping[str, ReportRules], *others: object
@@ -180,11 +180,16 @@ class BuildEvents:
         found += unchecked(domain, Path(app.srcdir))
         return sorted(found, key=Problem.sort_key)
 
-    def _changed_pages(self, domain: MemDomain, key: str) -> set[str]:
+    def _changed_pages(
+        self, domain: MemDomain, key: str, updates: Callable[[], Updates]
+    ) -> set[str]:
         before = domain.shown
         if key and before.key == key:
             return set()
         digests = {facts.docname: digest(domain, facts) for facts in domain.registry}
+        showing = pages_showing_needs(domain.env) & digests.keys()
+        needs = needs_digest(domain.env, updates()) if showing else ""
+        digests |= {name: key_of(digests[name], needs) for name in showing}
         domain.shown = Shown(key, digests)
         names = digests.keys() | before.digests.keys()
         return {name for name in names if digests.get(name) != before.digests.get(name)}

@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from myst_parser.config.main import MdParserConfig
+from myst_parser.parsers.directives import is_option_line
 from myst_parser.parsers.mdit import create_md_parser
 
 from sphinx_memreport.core.blockscan import CONTAINERS
@@ -94,7 +95,23 @@ class LossScanner:
         elif match is None and (slip := self._slip.match(token.info)):
             yield _misread(slip["name"], line, opening)
         elif match is not None and match["name"] in CONTAINERS:
+            yield from self._front_matter(match["name"], token.content, line)
             yield from self._scan(token.content, line)
+
+    def _front_matter(self, name: str, content: str, line: int) -> Iterator[Loss]:
+        """A rule at the start of a body and another below: the parser drops all in between."""
+        start, body = _below_options(content)
+        if not body.startswith("---"):
+            return
+        tokens = self._parser.parse(body)
+        if tokens and tokens[0].type == "front_matter":
+            yield Loss(
+                Code.SWALLOWED_TEXT,
+                line + start + 1,
+                f"the body of {name} begins with '---': all up to the next '---' is dropped, "
+                "as if it were front matter",
+                "write *** for a rule",
+            )
 
     def _stray_fences(self, token: Token, line: int) -> Iterator[Loss]:
         """Lines of paragraphs and indented code that were meant to open a directive of ours."""
@@ -103,6 +120,20 @@ class LossScanner:
             slip = self._slip.match(text, marks.end()) if marks else None
             if marks and slip and ("{" in text or ":" in marks[0]):
                 yield _misread(slip["name"], line + number, text.strip())
+
+
+def _below_options(content: str) -> tuple[int, str]:
+    """How many lines of options and blank ones a directive has, and its body below them."""
+    lines = content.split("\n")
+    start = 0
+    if lines[0].startswith("---"):
+        start = next((n for n, text in enumerate(lines[1:], 2) if text.startswith("---")), 0)
+    else:
+        while start < len(lines) and is_option_line(lines[start]):
+            start += 1
+    while start < len(lines) and not lines[start].strip():
+        start += 1
+    return start, "\n".join(lines[start:])
 
 
 def _misread(name: str, line: int, opening: str) -> Loss:

@@ -14,6 +14,7 @@ those.
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -361,6 +362,15 @@ def pages_showing_needs(env: BuildEnvironment) -> set[str]:
     sphinx-needs keeps them itself: every document with one of its directives or roles.
     """
     return set(chain.from_iterable(SphinxNeedsData(env).get_or_create_docs().values()))
+
+
+def needs_digest(env: BuildEnvironment, updates: Updates) -> str:
+    """A digest of all that the needs of records are made from."""
+    sink = hashlib.blake2b(repr(updates).encode("utf-8", "surrogatepass"), digest_size=16)
+    for docname, packed in sorted(_packed_notes(env).items()):
+        sink.update(f"{docname}\0{len(packed)}\0".encode("utf-8", "surrogatepass"))
+        sink.update(packed)
+    return sink.hexdigest()
 
 
 def _make_needs(app: Sphinx, needs: NeedsMutable) -> None:

@@ -107,8 +107,10 @@ def collect_source_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str
         if wanted
     ]
     _remove_others(app.builder, {page.name for page in pages})
+    assert app.builder.templates is not None  # once it is initialised
+    newest_template = app.builder.templates.newest_template_mtime()
     for page in pages:
-        if not page.is_written():
+        if not page.is_written(newest_template):
             yield page.name, {"title": escape(page.title), "body": page.body()}, "page.html"
 
 
@@ -191,10 +193,16 @@ class _SourcePage:
         """The lexer to highlight with; looked for only when the page is written."""
         return self.passages[0].evidence.lang or language_of(self.path)
 
-    def is_written(self) -> bool:
-        """Whether the page stands in the output, whole, as it would be written now."""
+    def is_written(self, since: float) -> bool:
+        """Whether the page stands in the output, whole, as it would be written now.
+
+        :param since: when the newest template was changed.
+        """
+        path = Path(self.builder.get_outfilename(self.name))
         try:
-            written = Path(self.builder.get_outfilename(self.name)).read_text(encoding="utf-8")
+            written = path.read_text(encoding="utf-8")
+            if path.stat().st_mtime < since:
+                return False
         except (OSError, UnicodeError):
             return False
         found = _SECTION.search(written)
@@ -212,9 +220,7 @@ class _SourcePage:
             __version__,
             getattr(build_info, "config_hash", ""),
             self.builder.config.language,
-            self.report,
-            self.source_id,
-            self.site.target(self.report.slug, self.source_id),
+            self._about(),
             self.whole,
             [
                 (

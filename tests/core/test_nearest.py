@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sphinx_memreport.core.models import LineRange
+from sphinx_memreport.core.models import LineRange, Missing
 from sphinx_memreport.core.nearest import (
     MAX_DIFF,
     MAX_QUOTE,
@@ -536,6 +536,8 @@ def test_files_holding_agrees_with_locate(texts: list[str], quote: str) -> None:
     if quote.strip():
         files = [(f"{number}", text) for number, text in enumerate(texts)]
         expected = [
-            path for path, text in files if SourceText(text).locate(quote).kind != "missing"
+            path
+            for path, text in files
+            if not isinstance(SourceText(text).locate(quote), Missing)
         ]
         assert files_holding([quote], files) == {quote: expected}

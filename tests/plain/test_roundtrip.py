@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import PurePosixPath
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it.renderer import RendererHTML
 from myst_parser.config.main import MdParserConfig
@@ -387,6 +387,7 @@ def test_every_word_is_in_the_document(text: str) -> None:
 
 
 @given(texts())
+@example("#### MEM-RTE-a — A\n\n---\n<!--\n\n---\n00\n\n> -->\n> 00\n> --- `a/b.c:3`\n")
 @settings(max_examples=200, deadline=None)
 def test_records_fields_and_quotations_come_back(text: str) -> None:
     member = read(text)

@@ -17,7 +17,7 @@ from sphinx_memreport.sphinx_ext.passages import (
     shown_passage,
     visible_text,
 )
-from sphinx_memreport.sphinx_ext.render.page import Page, badge, dated
+from sphinx_memreport.sphinx_ext.render.page import Page, Source, badge, dated
 from sphinx_memreport.sphinx_ext.words import _, term
 
 
@@ -109,16 +109,7 @@ def render_path(page: Page, node: path_reference) -> list[nodes.Node]:
     if verdict is None or verdict.finding:
         return [nodes.inline("", "", shown, classes=["memreport-dangling"])]
     source = page.source(reference.report, page.source_id(reference))
-    if not isinstance(source, GitSource):
-        return [shown]
-    url = permalink(
-        source.repository,
-        source.commit,
-        reference.path,
-        reference.lines,
-        source.permalink,
-        directory=verdict.directory,
-    )
+    url = host_address(source, reference, directory=verdict.directory)
     uri = url or _page_uri(page, reference, verdict)
     if uri is None:
         return [shown]
@@ -126,6 +117,22 @@ def render_path(page: Page, node: path_reference) -> list[nodes.Node]:
     if verdict.locked:
         link["reftitle"] = dated(_("verified"), verdict.locked)
     return [link]
+
+
+def host_address(
+    source: Source | None, reference: PathReference, *, directory: bool
+) -> str | None:
+    """The address of a path at the host of its source; None where there is no known host."""
+    if not isinstance(source, GitSource):
+        return None
+    return permalink(
+        source.repository,
+        source.commit,
+        reference.path,
+        reference.lines,
+        source.permalink,
+        directory=directory,
+    )
 
 
 def _unbroken(node: path_reference) -> list[nodes.Node]:
