@@ -85,7 +85,7 @@ _ALNUM = rf"[^\W_]++(?:(?:[{_MARKS}]++|[{_HIDDEN}]++(?=[^\W_]))[^\W_]*+)*+"
 # Letters of other alphabets that look like those of prefixes and kinds.
 _LOOKALIKES = str.maketrans("АВСЕІЈМОРЅТΑΒΕΙΜΟΡΤϹ", "ABCEIJMOPSTABEIMOPTC")
 _RECORD_SHAPE = (
-    rf"(?P<prefix>(?:{_LETTER}){{2,4}}){_DASH}(?P<kind>(?:{_LETTER}){{2,4}}){_DASH}"
+    rf"(?P<prefix>(?:{_LETTER}){{1,4}}){_DASH}(?P<kind>(?:{_LETTER}){{2,4}}){_DASH}"
     rf"{_ALNUM}(?:{_HYPHEN}{_ALNUM})*+(?:(?:[–—]|\.\.)\d++)?+"
 )
 # a number, or so short that it must have been meant as one

@@ -77,6 +77,12 @@ FOUND = {
         "{evidence} SRC-1 sr/jotter/prompt.py",
         {"path-missing"},
     ),
+    "a prefix that has lost one of its two letters is a mistake, and no other word": (
+        "memory.md",
+        "see RT-BAP-pinned-rules.",
+        "see R-BAP-pinned-rules.",
+        {"malformed-id"},
+    ),
     "without its range, a passage may occur more than once": (
         "memory.md",
         ":lines: 44-50",
