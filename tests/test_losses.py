@@ -339,3 +339,59 @@ def test_an_added_report_makes_its_references_read_again(
     changed = {"memreport.toml": both, "other/m.md": "# O\n"}
     assert site.build(changed).problems == [("dangling-id", "jotter/m", 6)]
     assert site.build({"memreport.toml": one, "other/m.md": None}).problems == []
+
+
+# --- what the settings of a document and the depth of its blocks take along ----------------
+
+WRONG = "WRONG QUOTE"
+COLONS = f":::{{evidence}} SRC-1 style.css\n{WRONG}\n:::\n"
+TICKS = f"```{{evidence}} SRC-1 style.css\n{WRONG}\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("setting", "body"),
+    [
+        ("enable_extensions: []", COLONS),
+        ("disable_syntax: [fence]", TICKS),
+        ("commonmark_only: true", TICKS),
+        ("gfm_only: true", TICKS),
+    ],
+)
+def test_front_matter_turns_no_check_off(site: TinySite, setting: str, body: str) -> None:
+    built = site.build({"memory.md": f"---\nmyst:\n  {setting}\n---\n# M\n\n{body}"})
+    codes = {(code, docname) for code, docname, _line in built.problems}
+    assert codes in ({("unknown-directive", "memory")}, {("stale-quote", "memory")})
+    assert built.status == 1
+
+
+@pytest.mark.parametrize("mark", ["- ", "> ", "* ", ">"])
+def test_what_stands_too_deep_is_not_dropped_in_silence(site: TinySite, mark: str) -> None:
+    shallow = site.build({"memory.md": f"# M\n\n{mark * 8}MEM-OBJ-nota\n"})
+    assert shallow.problems == [("dangling-id", "memory", 3)]
+    deep = site.build({"memory.md": f"# M\n\n{mark * 25}MEM-OBJ-nota\n"})
+    assert deep.problems == [("swallowed-text", "memory", 3)]
+
+
+def test_a_deep_list_on_many_lines(site: TinySite) -> None:
+    items = "".join(f"{'  ' * level}- level {level}\n" for level in range(12))
+    built = site.build({"memory.md": f"# M\n\n{items}{'  ' * 12}MEM-OBJ-nota\n"})
+    assert ("swallowed-text", "memory", 12) in built.problems
+
+
+def test_marks_in_marks_end_no_build(site: TinySite) -> None:
+    for marks in ("*" * 800, "_" * 800, "**" * 2000):
+        built = site.build({"memory.md": f"# M\n\n{marks}MEM-OBJ-nota{marks}\n"})
+        assert built.problems == [("swallowed-text", "memory", 3)]
+    assert site.build({"memory.md": f"# M\n\n{'*' * 900}\n\n{'_' * 900}\n"}).problems == []
+
+
+def test_a_role_for_raw_text_in_fields_is_shown_as_text(site: TinySite) -> None:
+    roles = ".. role:: html(raw)\n   :format: html\n\n"
+    card = (
+        ".. memobject:: MEM-OBJ-note — Label :html:`<b>l</b>`\n   :form: symbolic\n"
+        "   :substrate: x :html:`<b>y</b>`\n"
+    )
+    built = site.build({"memory.rst": f"M\n=\n\n{roles}{card}"})
+    assert built.status == 0
+    assert "x <b>y</b>" in built.text("memory")
+    assert not built.soup("memory").select(".memreport-fields b")

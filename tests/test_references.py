@@ -197,3 +197,14 @@ def test_autolink_off_leaves_bare_ids_alone_and_roles_checked(site: TinySite) ->
     built = site.build({"memory.md": text}, memreport_autolink=False)
     assert built.problems == [("dangling-id", "memory", 3)]
     assert "MEM-OBJ-lost" in built.details[0].message
+
+
+NAMED = "```{evidence} README.md\n:name: the-head\n\n# Jotter\n```\n"
+
+
+def test_a_name_of_evidence_is_known_to_ref_and_no_duplicate(site: TinySite) -> None:
+    built = site.build({"one.md": f"# One\n\n{NAMED}\nSee {{ref}}`the-head`.\n"})
+    assert built.warnings == ""
+    assert "See README.md" in built.text("one")
+    twice = site.build({"two.md": f"# Two\n\n{NAMED}"})
+    assert twice.warnings.count("duplicate label the-head") == 1

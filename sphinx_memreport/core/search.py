@@ -150,7 +150,8 @@ def _pattern_fault(pattern: str) -> Finding | None:
     if len(pattern) > LONGEST:
         message = f"option 'pattern': an expression has at most {LONGEST:,} characters"
         fix = "split it into several absences"
-        return Finding(code=Code.INVALID_VALUE, message=f"{message}; found {len(pattern):,}", fix=fix)
+        message += f"; found {len(pattern):,}"
+        return Finding(code=Code.INVALID_VALUE, message=message, fix=fix)
     try:
         if _compile(pattern).search(b"") is None:
             return None

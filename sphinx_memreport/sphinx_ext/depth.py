@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Levels that both parsers can read; people use five.
 DEEPEST = 50
+# Each pair of marks is a level; such a run without a word beside it is a rule.
+_EMPHASIS = re.compile(r"(?<![*_])[*_]{300,}+(?=\w)")
 _FENCE = re.compile(r"[ \t>]*+(?P<marks>`{3,}+|~{3,}+|:{3,}+)(?P<info>.*)")
 
 
@@ -50,6 +52,8 @@ def replace_too_deep(domain: MemDomain, docname: str, content: list[str]) -> Non
 
 def first_too_deep(text: str, *, markdown: bool) -> int | None:
     """The line, counted from 1, of the first block that stands too deep, or None."""
+    if markdown and (marks := _EMPHASIS.search(text)):
+        return text.count("\n", 0, marks.start()) + 1
     if markdown and sum(map(text.count, (":::", "```", "~~~"))) <= DEEPEST:
         return None
     depths = _fence_depths(text) if markdown else _indentation_depths(text)

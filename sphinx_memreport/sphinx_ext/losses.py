@@ -21,11 +21,13 @@ from myst_parser.parsers.mdit import create_md_parser
 from sphinx_memreport.core.blockscan import CONTAINERS
 from sphinx_memreport.core.problems import Code
 
-_WORTH_A_LOOK = re.compile(r"`{2}|~{3}|:{2}|<|\|| {4}|\t")
+_WORTH_A_LOOK = re.compile(r"`{2}|~{3}|:{2}|<|\|| {4}|\t|[>*+-](?: {0,3}[>*+-]){6}")
 _DIRECTIVE = re.compile(r"\{(?P<name>[^}\s]+)\}(?:\s|$)")
 _MARKS = re.compile(r"\s*(?:`{2,}|~{2,}|:{2,})")
 _ANY_DIRECTIVE = re.compile(r"\s*(?:`{3,}|~{3,}|:{3,})\{[^}\s]+\}")
 _CELL_END = re.compile(r"(?<!\\)(?:\\\\)*\|")
+#: Settings of MyST with which it knows no directives.
+_ONLY = ("commonmark_only", "gfm_only")
 _CLOSE_IT = (
     "close it with a line of the same marks; if it is the end of another fence, that one was "
     "closed early: give the outer fence more marks than any line inside"
@@ -52,6 +54,10 @@ class LossScanner:
         self._parser: MarkdownIt = create_md_parser(config, RendererHTML)
         # blocks only: inline rules take most of the time and find no fence
         self._parser.core.ruler.enableOnly(["normalize", "block"])
+        self._own = own
+        self._only = next((name for name in _ONLY if getattr(config, name)), None)
+        # below that many levels, the parser lets go of the text without a word
+        self._deepest = self._parser.options.maxNesting
         names = "|".join(sorted(own, key=len, reverse=True))
         self._slip = re.compile(rf"[\s{{(]*(?P<name>{names})\b")
 
@@ -77,6 +83,8 @@ class LossScanner:
             if token.map is None:
                 continue
             start = offset + token.map[0] + 1
+            if token.nesting == 1 and token.level + 1 >= self._deepest:
+                yield _too_deep(start, self._deepest)
             if token.type in ("fence", "colon_fence"):
                 yield from self._fence(token, start, lines[token.map[0]].strip())
             elif token.type == "html_block":
@@ -92,6 +100,8 @@ class LossScanner:
             yield Loss(
                 Code.UNCLOSED_FENCE, line, f"the fence '{opening}' is never closed", _CLOSE_IT
             )
+        elif match is not None and self._only and match["name"] in self._own:
+            yield _not_a_directive(match["name"], line, self._only)
         elif match is None and (slip := self._slip.match(token.info)):
             yield _misread(slip["name"], line, opening)
         elif match is not None and match["name"] in CONTAINERS:
@@ -143,6 +153,25 @@ def _misread(name: str, line: int, opening: str) -> Loss:
         f"'{opening}' is not read as the directive '{name}'",
         f"write ```{{{name}}} or :::{{{name}}} and a space before what follows, indented like "
         "the text around it (colon fences need the MyST extension colon_fence)",
+    )
+
+
+def _not_a_directive(name: str, line: int, setting: str) -> Loss:
+    return Loss(
+        Code.UNKNOWN_DIRECTIVE,
+        line,
+        f"with {setting}, '{name}' is a code block and no directive",
+        f"take {setting} out of the front matter, or of conf.py",
+    )
+
+
+def _too_deep(line: int, deepest: int) -> Loss:
+    return Loss(
+        Code.SWALLOWED_TEXT,
+        line,
+        f"lists and quotations stand in each other deeper than the {deepest} levels that are "
+        "read: what is inside is dropped",
+        "take it out of some of them (a list in a list counts as two levels)",
     )
 
 

@@ -192,9 +192,9 @@ def inert(found: list[nodes.Node]) -> list[nodes.Node]:
     """
     holder = nodes.inline("", "", *found)
     for raw in list(holder.findall(nodes.raw)):
-        raw.replace_self(nodes.Text(raw.astext()))
+        raw.parent.replace(raw, nodes.Text(raw.astext()))  # a text cannot take over its classes
     for link in list(holder.findall(nodes.reference)):
         scheme = _SCHEME.match(link.get("refuri", ""))
         if scheme and scheme[0].lower() not in _HARMLESS_SCHEMES:
-            link.replace_self(link.children)
+            link.parent.replace(link, link.children)
     return list(holder.children)

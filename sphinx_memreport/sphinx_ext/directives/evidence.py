@@ -61,15 +61,8 @@ class EvidenceDirective(MemDirective):
         if name := values.get("name", "").strip():
             block["names"].append(nodes.fully_normalize_name(name))
             self.state.document.note_explicit_target(block, block)
-            self._label(name, block["ids"][0])
+            block["memreport_heading"] = self.argument
         return [block]
-
-    def _label(self, name: str, anchor: str) -> None:
-        """Make the role ``ref`` know the block, by the source and path that it is headed with."""
-        std = self.env.domains.standard_domain
-        place = self.docname, anchor
-        std.labels[nodes.fully_normalize_name(name)] = (*place, self.argument)
-        std.anonlabels[nodes.fully_normalize_name(name)] = place
 
     def _evidence(self, values: Mapping[str, str], quote: str) -> Evidence:
         source, path = self._source_and_path()
@@ -155,6 +148,20 @@ class EvidenceDirective(MemDirective):
             )
 
 
+def _label_named(app: Sphinx, doctree: nodes.document) -> None:
+    """Make the role ``ref`` know named evidence, by the source and path that it is headed with.
+
+    Sphinx itself knows a title of figures, tables and sections only. It has seen the document
+    before, and said which names occur twice.
+    """
+    std = app.env.domains.standard_domain
+    for block in doctree.findall(evidence_block):
+        for name in block["names"]:
+            place = app.env.current_document.docname, block["ids"][0]
+            std.labels[name] = (*place, block["memreport_heading"])
+
+
 def setup_evidence(app: Sphinx) -> None:
     """Register the directive."""
     app.add_directive("evidence", EvidenceDirective)
+    app.connect("doctree-read", _label_named)

@@ -81,6 +81,7 @@ def _attribution(page: Page, evidence: Evidence, resolution: Resolution) -> node
 def _passage(evidence: Evidence, resolution: Resolution) -> nodes.literal_block:
     text = visible_text(shown_passage(evidence.quote, resolution))
     block = nodes.literal_block(text, text)
+    block.line = evidence.line  # where a lexer that is not known is said to be asked for
     block["language"] = evidence.lang or language_of(evidence.path)
     # a passage is a fragment: what a lexer finds odd in it is no fault
     block["force"] = True
@@ -119,9 +120,7 @@ def render_path(page: Page, node: path_reference) -> list[nodes.Node]:
     return [link]
 
 
-def host_address(
-    source: Source | None, reference: PathReference, *, directory: bool
-) -> str | None:
+def host_address(source: Source | None, reference: PathReference, *, directory: bool) -> str | None:
     """The address of a path at the host of its source; None where there is no known host."""
     if not isinstance(source, GitSource):
         return None

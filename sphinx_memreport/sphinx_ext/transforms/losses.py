@@ -6,6 +6,12 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from docutils import nodes
+from myst_parser.config.main import (
+    MdParserConfig,
+    TopmatterReadError,
+    merge_file_level,
+    read_topmatter,
+)
 from sphinx.transforms import SphinxTransform
 
 from sphinx_memreport.core.problems import Code
@@ -44,9 +50,9 @@ class NoteLosses(SphinxTransform):
                 note_parser_message(self.domain, self.docname, text, line)
 
     def _scan_markdown(self) -> None:
-        config = self.env.myst_config  # type: ignore[attr-defined]
-        scanner = LossScanner(config, self.domain.own_directives)
         text = cast("str", self.env.temp_data.get(SOURCE_TEXT, ""))
+        config = _settings_of(text, self.env.myst_config)  # type: ignore[attr-defined]
+        scanner = LossScanner(config, self.domain.own_directives)
         for code, line, message, fix in scanner.scan(text):
             self.domain.note(code, line, message, docname=self.docname, fix=fix)
 
@@ -71,3 +77,12 @@ class NoteLosses(SphinxTransform):
         lines = cast("str", self.env.temp_data.get(SOURCE_TEXT, "")).split("\n")
         above = (n for n in range(min(end, len(lines)), 0, -1) if lines[n - 1].endswith(comment))
         return next(above, end)
+
+
+def _settings_of(text: str, config: MdParserConfig) -> MdParserConfig:
+    """The settings of MyST that a document is read with: its front matter may change them."""
+    try:
+        topmatter = read_topmatter(text)
+    except TopmatterReadError:  # the parser has said so
+        return config
+    return merge_file_level(config, topmatter, lambda *_warning: None) if topmatter else config
