@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -267,3 +270,41 @@ def test_each_blob_is_read_once(site: TinySite, monkeypatch: pytest.MonkeyPatch)
     asked.clear()
     site.build()
     assert asked == []
+
+
+# --- files that time does not tell apart ----------------------------------------------------
+
+
+def test_a_text_that_is_replaced_by_an_older_one_is_read(site: TinySite) -> None:
+    first = site.build(SITE)
+    path = site.source / "memory.md"
+    older = path.read_text().replace("MEM-OBJ-note", "MEM-OBJ-nota", 1)
+    path.write_text(older)
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    built = site.build()
+    assert built.read == ["memory"]
+    assert built.problems == site.build(cache="clean").problems != first.problems
+
+
+def test_an_older_output_folder_in_the_place_of_the_newer_one_is_made_new(site: TinySite) -> None:
+    out = site.build(SITE).out
+    old = shutil.copytree(out, site.root / "old")
+    text = (site.source / "memory.md").read_text()
+    site.build({"memory.md": text.replace("Stored note", "Renamed note")})
+    shutil.rmtree(out)
+    shutil.copytree(old, out)
+    built, clean = site.build(), site.build(cache="clean")
+    assert pages(built) == pages(clean)
+    assert site.build().written == []
+
+
+@pytest.mark.parametrize("between", ["dummy", "linkcheck", "text"])
+def test_another_builder_in_the_same_folder_hides_no_change(site: TinySite, between: str) -> None:
+    out = site.build(SITE).out
+    text = (site.source / "memory.md").read_text()
+    site.write({"memory.md": text.replace("Stored note", "Renamed note")})
+    doctrees = site.root / "cache" / "doctrees"
+    command = [sys.executable, "-m", "sphinx", "-q", "-b", between, "-d", str(doctrees)]
+    subprocess.run([*command, str(site.source), str(out)], check=False, capture_output=True)
+    built, clean = site.build(), site.build(cache="clean")
+    assert pages(built) == pages(clean)

@@ -8,220 +8,24 @@ like the first build.
 
 from __future__ import annotations
 
-import shutil
-import zlib
-from collections.abc import Collection, Mapping
-from hashlib import sha256
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from pinned_repo import PinnedRepo, plain
-from sitebuilder import Built, TinySite, report_toml
-
-from sphinx_memreport.core.problems import Problem
-from sphinx_memreport.sphinx_ext.pages import source_page_name
-
-POST = b"I ran it.\nThe log grew by a line.\n"
-LATER = b"I ran it again.\n\nThe log grew by a line.\n"
-
-MEMORY = """\
-# Memory
-
-```{memmember} memory
-```
-
-:::{memobject} MEM-OBJ-note — Stored note
-:tags: core
-
-What MEM-CMP-search searches.
-
-```{evidence} SRC-1 src/jotter/recall.py
-scored.sort(key=lambda pair: pair[0], reverse=True)
-```
-:::
-
-:::{memobject} MEM-OBJ-store — Store
-:part-of: MEM-CMP-search
-
-```{evidence} SRC-1 src/jotter/store.py
-self.notes.append(note)
-```
-:::
-
-:::{memroute} MEM-RTE-recall — Recall
-:implementation: wired
-:operation: uninspected
-:immediate-return: The notes.
-:later-readback: Kept notes.
-:delegated-visibility: inapplicable — nothing is delegated.
-:selection: By similarity.
-:invalidation: uninspected — no expiry was searched for.
-:activation: Text in the prompt.
-:evidence-limits: Static reading.
-
-```{evidence} SRC-1 src/jotter/recall.py
-return [note for _, note in scored[:limit]]
-```
-:::
-
-:::{memcomponent} MEM-CMP-search — Search
-:::
-
-:::{memabsence} MEM-ABS-decay — No decay
-:searched: SRC-1:src/**
-:pattern: decay
-:::
-
-Some words at the end.
-"""
-RUNTIME = """\
-# Runtime
-
-```{memmember} runtime
-```
-
-:::{memcomponent} RT-CMP-agent — Agent
-
-```{evidence} SRC-1 README.md
-Jotter keeps notes
-```
-:::
-
-:::{memobject} RT-OBJ-cache — Cache
-:::
-
-:::{memobject} RT-OBJ-log — Log
-
-```{evidence} SRC-2
-The log grew by a line.
-```
-:::
-"""
-EPISTEMIC = """\
-# Epistemic
-
-```{memmember} epistemic
-```
-
-:::{memannotation} MEM-RTE-recall
-:activation: Never seen, see RT-CMP-agent.
-:::
-"""
-AMENDED = """\
-# Amended
-
-```{memmember} reconciliation
-```
-
-:::{memamendment} RT-OBJ-cache
-:superseded-by: RT-OBJ-log
-:::
-"""
-CITES = """\
-# Citing
-
-## Notes
-
-See MEM-OBJ-note, RT-RTE-far and {memsrc}`SRC-1:src/jotter/store.py`.
-"""
-PROFILE = """\
-# Profile
-
-```{memprofile}
-storage_substrate:
-  assessment: known
-  findings:
-  - value: files
-    basis: wired
-    records: [MEM-RTE-recall]
-```
-"""
-COVERAGE = """\
-# Coverage
-
-```{memcoverage}
-- entry: Recall
-  direct: [SRC-1:src/jotter/recall.py]
-  records: [MEM-RTE-recall, MEM-CMP-search, MEM-OBJ-note, MEM-OBJ-store, RT-OBJ-log]
-- entry: Forgetting
-```
-"""
-PLAIN = "# Plain\n\nNothing is cited here.\n"
-TABLE = """\
-# Table
-
-```{needtable}
-:columns: id, title, tags, mem_verified
-:style: table
-```
-"""
-CONF = """\
-extensions = ["myst_parser", "sphinx_memreport"]
-myst_enable_extensions = ["colon_fence"]
-html_theme_path = ["_themes"]
-html_theme = "bare"
-html_copy_source = False
-graphviz_dot = "/nonexistent/dot"
-"""
-#: A theme without what Sphinx itself shows around a page, such as the title of the next one.
-LAYOUT = """\
-<!DOCTYPE html><html><head><title>{{ title }}</title>
-{% for file in script_files %}{{ js_tag(file) }}{% endfor %}</head>
-<body>{% block body %}{{ body }}{% endblock %}</body></html>
-"""
-THEME: dict[str, str | bytes | None] = {
-    "_themes/bare/theme.toml": '[theme]\ninherit = "none"\n[options]\ncolor = "red"\n',
-    "_themes/bare/layout.html": LAYOUT,
-    **{
-        f"_themes/bare/{name}.html": f'{{% extends "layout.html" %}}{{% block body %}}{body}'
-        "{% endblock %}"
-        for name, body in {
-            "page": "{{ body }}",
-            "search": "",
-            "genindex": "{{ genindexentries|length }}",
-            "domainindex": "{{ content|e }}",
-        }.items()
-    },
-}
-SITE: dict[str, str | bytes | None] = {
-    "conf.py": CONF,
-    **THEME,
-    "post.txt": POST,
-    "outside.md": "# Outside\n\n{mem}`jotter:MEM-OBJ-note`\n",
-    "elsewhere.md": "# Elsewhere\n\nNothing.\n",
-    "jotter/memory.md": MEMORY,
-    "jotter/runtime.md": RUNTIME,
-    "jotter/epistemic.md": EPISTEMIC,
-    "jotter/amended.md": AMENDED,
-    "jotter/supplied.md": "# Supplied\n\n```{memsupplied}\nRT-RTE-far: Far route\n```\n",
-    "jotter/cites.md": CITES,
-    "jotter/profile.md": PROFILE,
-    "jotter/coverage.md": COVERAGE,
-    "jotter/plain.md": PLAIN,
-    "jotter/sources.md": "# Sources\n\n```{memsources}\n```\n",
-    "jotter/list.md": "# List\n\n```{memrecords}\n```\n",
-    "jotter/behind.md": "# Behind\n\n```{memevidence}\n```\n",
-    "jotter/overview.md": "# Overview\n\n```{memoverview}\n```\n",
-    "jotter/comparison.md": "# Comparison\n\n```{memcomparison}\n```\n",
-    "jotter/graph.md": "# Graph\n\n```{memgraph}\n```\n",
-    "jotter/around.md": "# Around\n\n```{memgraph}\n:around: RT-OBJ-cache\n```\n",
-    "jotter/table.md": TABLE,
-}
-
-
-def capture(source_id: str, content: bytes = POST) -> str:
-    """The table of a capture."""
-    return (
-        f'[reports.jotter.sources.{source_id}]\nkind = "capture"\nidentity = "a session"\n'
-        f'file = "post.txt"\nsha256 = "{sha256(content).hexdigest()}"\nlayer = "observed run"\n'
-    )
-
-
-def toml(repo: PinnedRepo, *, keys: str = "", git: str = "", source: str = capture("SRC-2")) -> str:
-    """The configuration, with further lines in the tables of the report and of SRC-1."""
-    layers = git or 'layers = { implementation = ["src/**"] }\n'
-    return report_toml(repo, directory="jotter", keys=keys, source=layers + source)
+from pinned_repo import PinnedRepo
+from whole_site import (
+    DATA,
+    LATER,
+    LAYOUT,
+    SITE,
+    State,
+    WholeSite,
+    capture,
+    page_of,
+    state,
+    toml,
+)
 
 
 class Edit(NamedTuple):
@@ -296,20 +100,12 @@ def _edits_of_evidence() -> dict[str, Edit]:
             "behind",
             (RECALL,),
         ),
-        # lines of the records below shift, which a table of needs may show
-        "caption": Edit(
-            memory(QUOTE, f"{RECALL}\n:caption: The order.\n\n{SORTED}"), "memory", "table"
-        ),
-        "layer": Edit(
-            memory(QUOTE, f"{RECALL}\n:layer: observed run\n\n{SORTED}"), "memory", "table"
-        ),
         "second record of a passage": Edit(
             memory(QUOTE, f"{RECALL}\n:supports: MEM-CMP-search\n\n{SORTED}"),
             "memory",
             "list behind table",
             (RECALL,),
         ),
-        "search": Edit(memory(":pattern: decay", ":pattern: expire"), "memory"),
         "search that finds": Edit(
             memory(":pattern: decay", ":pattern: notes"), "memory", "overview"
         ),
@@ -323,9 +119,6 @@ def _edits_of_records() -> dict[str, Edit]:
             "memory",
             f"{VIEWS} cites coverage /outside",
             (RECALL,),
-        ),
-        "label that nothing shows but views": Edit(
-            memory("No decay", "Nothing decays"), "memory", VIEWS
         ),
         "tags": Edit(memory(":tags: core", ":tags: edge"), "memory", "table"),
         "status": Edit(
@@ -352,7 +145,7 @@ def _edits_of_records() -> dict[str, Edit]:
         "record removed": Edit(
             changed("jotter/runtime.md", ":::{memobject} RT-OBJ-cache — Cache\n:::\n", ""),
             "runtime",
-            f"{VIEWS} overview amended around",
+            f"{VIEWS} overview amended",
         ),
         "record renamed": Edit(
             memory("MEM-OBJ-note", "MEM-OBJ-memo"),
@@ -392,13 +185,8 @@ def _edits_of_records() -> dict[str, Edit]:
 def _edits_of_text() -> dict[str, Edit]:
     return {
         "prose": Edit(memory("Some words", "More words"), "memory", data=False),
-        "prose elsewhere": Edit(
-            changed("elsewhere.md", "Nothing.", "More."), "/elsewhere", data=False
-        ),
+        # a table of needs may show the lines that they stand at
         "blank line above": Edit(memory("# Memory", "\n# Memory"), "memory", "table"),
-        "blank line above citations": Edit(
-            changed("jotter/cites.md", "# Citing", "\n# Citing"), "cites"
-        ),
         "citation added": Edit(
             changed("jotter/plain.md", "Nothing is", "Not even MEM-CMP-search is"),
             "plain",
@@ -407,17 +195,11 @@ def _edits_of_text() -> dict[str, Edit]:
         "citation removed": Edit(
             changed("jotter/cites.md", "MEM-OBJ-note, RT-RTE-far", "RT-RTE-far"), "cites", "memory"
         ),
-        "citation in a record": Edit(
-            changed("jotter/runtime.md", "Agent\n", "Agent\n\nUses MEM-OBJ-store.\n"),
-            "runtime",
-            "memory list behind graph table epistemic overview",
-        ),
         "dangling citation": Edit(
             changed("jotter/plain.md", "Nothing is", "Not even MEM-CMP-sarch is"),
             "plain",
             "overview",
         ),
-        "path": Edit(changed("jotter/cites.md", "store.py", "recall.py"), "cites"),
         "title of a document that cites": Edit(
             changed("jotter/cites.md", "# Citing", "# Quoting"), "cites", "memory supplied"
         ),
@@ -432,11 +214,6 @@ def _edits_of_text() -> dict[str, Edit]:
         ),
         "title of a document with annotations": Edit(
             changed("jotter/epistemic.md", "# Epistemic", "# Knowing"), "epistemic", "memory table"
-        ),
-        "title of a document with problems": Edit(
-            changed("jotter/coverage.md", "# Coverage", "# Covered"),
-            "coverage",
-            "overview memory runtime",
         ),
     }
 
@@ -456,7 +233,6 @@ def _edits_of_configuration(repo: PinnedRepo) -> dict[str, Edit]:
             f"{MEMBERS} comparison",
             (*files, CAPTURE),
         ),
-        "run": Edit(configured(toml(repo, keys='run-id = "AAS-1"')), "", MEMBERS),
         "contract": Edit(configured(toml(repo, keys='contract = "strict"')), "", "overview"),
         "layer of a glob": Edit(configured(toml(repo, git=layers)), "", "runtime sources"),
         "gaps of a source": Edit(
@@ -477,12 +253,13 @@ def _edits_of_configuration(repo: PinnedRepo) -> dict[str, Edit]:
             f"{MEMBERS} sources cites coverage",
             files,
         ),
-        "place of the checkout": Edit(
-            configured(toml(repo).replace(repo.path.as_posix(), f"{repo.path.as_posix()}/.git")),
+        "what is shown nowhere": Edit(
+            configured(
+                "# Moved.\n" + toml(repo).replace('/jotter"\nlayers', '/jotter/.git"\nlayers')
+            ),
             "",
             data=False,
         ),
-        "comment": Edit(configured("# A comment.\n" + toml(repo)), "", data=False),
         "older commit": Edit(
             configured(toml(older)),
             "",
@@ -500,9 +277,6 @@ def _edits_of_configuration(repo: PinnedRepo) -> dict[str, Edit]:
         ),
         "whole files": Edit(
             {}, "", ALL, (*files, CAPTURE), data=False, settings={"memreport_source_pages": "full"}
-        ),
-        "no pages of files": Edit(
-            {}, "", ALL, (*files, CAPTURE), data=False, settings={"memreport_source_pages": "none"}
         ),
         "severity": Edit(
             {}, "", "overview", settings={"memreport_severity": {"coverage-gap": "error"}}
@@ -522,7 +296,6 @@ def _edits_of_configuration(repo: PinnedRepo) -> dict[str, Edit]:
             (*files, CAPTURE),
             data=False,
         ),
-        "autolink": Edit({}, ALL, "", (), settings={"memreport_autolink": False}),
     }
 
 
@@ -536,54 +309,17 @@ def _edits_of_documents() -> dict[str, Edit]:
             "added",
             f"{VIEWS} overview",
         ),
-        "document outside added": Edit({"added.md": "# Added\n"}, "/added", data=False),
         "document removed": Edit({"jotter/cites.md": None}, "", "memory supplied"),
         "document with records removed": Edit(
             {"jotter/runtime.md": None},
             "",
-            f"{VIEWS} overview amended around epistemic coverage",
+            f"{VIEWS} overview amended epistemic coverage",
             (README, CAPTURE),
         ),
-        "document outside removed": Edit({"outside.md": None}, "", "memory"),
         "register removed": Edit(
             {"jotter/sources.md": None}, "", f"{MEMBERS}", (RECALL, STORE, README, CAPTURE)
         ),
-        "annotations removed": Edit({"jotter/epistemic.md": None}, "", "memory runtime table"),
-        "amendments removed": Edit(
-            {"jotter/amended.md": None}, "", "runtime list behind graph around table overview"
-        ),
     }
-
-
-# --- building ---------------------------------------------------------------------------------
-
-
-class State(NamedTuple):
-    """What a build left."""
-
-    files: dict[str, str]
-    problems: list[Problem]
-    status: int
-
-
-def state(built: Built, pages: Collection[str] | None = None) -> State:
-    """All pages, the data, the problems.
-
-    :param pages: of those that are no pages of quoted files, only these: Sphinx does not remove
-        the pages of documents that are gone.
-    """
-    files = {
-        path.relative_to(built.out).as_posix(): path.read_text("utf-8")
-        for path in [*built.out.rglob("*.html"), built.out / "memreport.json"]
-    }
-    *_head, packed = (built.out / "objects.inv").read_bytes().split(b"\n", 4)
-    files["objects.inv"] = "\n".join(sorted(zlib.decompress(packed).decode().splitlines()))
-    kept = {
-        name: text
-        for name, text in files.items()
-        if pages is None or name in pages or name.startswith("_memreport/")
-    }
-    return State(kept, built.details, built.status)
 
 
 def quoted_pages(state: State) -> set[tuple[str, str]]:
@@ -591,56 +327,48 @@ def quoted_pages(state: State) -> set[tuple[str, str]]:
     return {item for item in state.files.items() if item[0].startswith("_memreport/")}
 
 
-def page_of(path: str) -> str:
-    """The page of a quoted file, or of the capture."""
-    return f"{source_page_name('jotter', 'SRC-1' if path else 'SRC-2', path)}.html"
-
-
 def documents(names: str) -> set[str]:
     """The documents of an edit."""
     return {name[1:] if name.startswith("/") else f"jotter/{name}" for name in names.split()}
 
 
-class Started(NamedTuple):
-    """The site, built once, and what that left."""
-
-    site: TinySite
-    repo: PinnedRepo
-    files: dict[str, str | bytes | None]
-    first: State
-
-
-@pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Started:
-    folder = tmp_path_factory.mktemp("locality")
-    repo = plain(folder / "jotter")
-    site = TinySite(folder / "site")
-    files = {**SITE, "memreport.toml": toml(repo)}
-    built = site.build(files)
-    assert built.problems == [("coverage-gap", "jotter/coverage", 7)]
-    assert built.broken_links() == []
-    return Started(site, repo, files, state(built))
+NAMES = list(edits(PinnedRepo(Path(), ("", ""))))
+#: One edit of each sort; to take back each of the others does the same.
+TAKEN_BACK = (
+    "stale quote",
+    "label",
+    "record renamed",
+    "citation added",
+    "amendment",
+    "older commit",
+    "capture without its digest",
+    "template",
+    "whole files",
+    "document with records added",
+    "document with records removed",
+)
 
 
-@pytest.mark.parametrize("name", edits(PinnedRepo(Path(), ("", ""))))
-def test_an_edit_reads_and_writes_what_shows_something_of_it(started: Started, name: str) -> None:
-    site, first = started.site, started.first
-    edit = edits(started.repo)[name]
-    built = site.build(edit.files, **edit.settings)
-    clean = site.build(cache="clean", **edit.settings)
-    expected = state(clean)
-    shutil.rmtree(clean.out.parent)
-    found = state(built, expected.files)
-    assert found == expected
-
+@pytest.mark.parametrize("name", NAMES)
+def test_an_edit_reads_and_writes_what_shows_something_of_it(whole: WholeSite, name: str) -> None:
+    edit, first = edits(whole.repo)[name], whole.first
+    built = whole.site.build(edit.files, **edit.settings)
+    found = state(built)
     read, written = set(built.read) - {"index"}, set(built.written) - {"index"}
     assert read == documents(edit.read) & built.env.all_docs.keys()
     assert written == read | documents(edit.also)
     changed = {file for file, _text in quoted_pages(found) ^ quoted_pages(first)}
     assert changed == {page_of(path) for path in edit.quoted}
-    data = "memreport.json"
-    assert (found.files[data] != first.files[data]) is edit.data
+    assert (found.files[DATA] != first.files[DATA]) is edit.data
 
-    site.write(dict.fromkeys(edit.files.keys() - started.files.keys()))
-    back = site.build({file: started.files[file] for file in edit.files if file in started.files})
-    assert state(back, first.files) == first
+    clean = whole.clean(**edit.settings)
+    assert found.without_pages_of_the_past(clean) == clean
+
+
+@pytest.mark.parametrize("name", TAKEN_BACK)
+def test_an_edit_taken_back_ends_like_the_first_build(whole: WholeSite, name: str) -> None:
+    edit, files = edits(whole.repo)[name], whole.files
+    whole.site.build(edit.files, **edit.settings)
+    whole.site.write(dict.fromkeys(edit.files.keys() - files.keys()))
+    back = whole.site.build({file: files[file] for file in edit.files if file in files})
+    assert state(back).without_pages_of_the_past(whole.first) == whole.first

@@ -60,7 +60,7 @@ class MemDomain(Domain):
         "reading_keys": {},  # docname -> what its reading depended on
         "outcome": Outcome(),
         "listings": Packed(),  # name -> what lists every record
-        "shown": {},  # output folder -> Shown
+        "shown": {},  # builder and output folder -> Shown
     }
     data_version = DATA_VERSION
 
@@ -71,6 +71,8 @@ class MemDomain(Domain):
     ownership: Ownership
     site: Site
     problems: list[Problem]
+    #: The documents whose pages are to be written because of what they show of others.
+    due: list[str]
 
     @property
     def registry(self) -> Registry:
@@ -114,13 +116,13 @@ class MemDomain(Domain):
 
     @property
     def shown(self) -> Shown:
-        """What the pages in this build's output folder show of other documents."""
-        folders = cast("dict[str, Shown]", self.data["shown"])
-        return folders.get(str(self.app.outdir), Shown())
+        """What the pages that this builder wrote into this folder show of other documents."""
+        folders = cast("dict[tuple[str, str], Shown]", self.data["shown"])
+        return folders.get((self.app.builder.name, str(self.app.outdir)), Shown())
 
     @shown.setter
     def shown(self, shown: Shown) -> None:
-        self.data["shown"][str(self.app.outdir)] = shown
+        self.data["shown"][self.app.builder.name, str(self.app.outdir)] = shown
 
     def keep(self, answers: Mapping[str, Answers]) -> bool:
         """Keep, for later builds, the answers that hold for good; says whether all do."""

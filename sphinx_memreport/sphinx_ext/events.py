@@ -103,6 +103,7 @@ class BuildEvents:
             raise SystemExit(2) from refused
         domain.ownership = Ownership(domain.config, Path(app.srcdir))
         domain.problems = []
+        domain.due = []
         domain.site = Site(domain.registry, rules_of(domain.config), {})
         self._stop_listening = ParserMessages(app).install()
 
@@ -112,13 +113,13 @@ class BuildEvents:
         env: BuildEnvironment,
         _added: set[str],
         _changed: set[str],
-        _removed: set[str],
+        removed: set[str],
     ) -> list[str]:
         domain = mem_domain(env)
         return [
             docname
             for docname, key in domain.reading_keys.items()
-            if key != _reading_key(domain, docname)
+            if docname not in removed and key != _reading_key(domain, docname)
         ]
 
     def _begin_document(self, app: Sphinx, docname: str, content: list[str]) -> None:
@@ -162,9 +163,11 @@ class BuildEvents:
         updates = cache(lambda: need_updates(domain.site))
         update_needs(app, updates)
         self._written = WrittenFiles(app)
-        self._files_key = _files_key(app, key)
+        self._files_key = _files_key(app, key, domain.problems)
         self._files_are_there = self._written.are_of(self._files_key)
-        return sorted(self._changed_pages(domain, key, updates) & env.all_docs.keys())
+        changed = self._changed_pages(domain, key, updates) | self._written.touched_pages(app)
+        domain.due = sorted(changed & env.all_docs.keys())
+        return domain.due
 
     def _outcome_key(
         self, domain: MemDomain, rules: Mapping[str, ReportRules], *others: object
@@ -215,6 +218,8 @@ class BuildEvents:
             say_state_of_lock(domain, self._lock, export_of(app))
         say_on_github(app, self._settings)
         written = self._files_are_there or self._write_files(app)
+        with suppress(OSError):  # then nobody knows that an old folder took the place of this one
+            self._written.note_pages(app)
         if not written or any(each.severity is Severity.ERROR for each in domain.problems):
             app.statuscode = 1
 
@@ -226,7 +231,7 @@ class BuildEvents:
         return written
 
 
-def _files_key(app: Sphinx, outcome: str) -> str:
+def _files_key(app: Sphinx, outcome: str, problems: Iterable[Problem]) -> str:
     """A key of all that the files rest on which we write beside Sphinx's pages."""
     if not outcome:
         return ""
@@ -236,16 +241,24 @@ def _files_key(app: Sphinx, outcome: str) -> str:
     if isinstance(app.builder, StandaloneHTMLBuilder):
         assert app.builder.templates is not None  # once it is initialised
         newest = app.builder.templates.newest_template_mtime()
-    return key_of(outcome, app.builder.name, newest, *appearance)
+    places = [str(app.env.doc2path(each.docname)) for each in problems if each.docname]
+    return key_of(outcome, app.builder.name, newest, places, *appearance)
 
 
 def _reading_key(domain: MemDomain, docname: str) -> str:
-    """What the reading of a document depends on besides its text and ``conf.py``.
+    """What the reading of a document depends on besides ``conf.py`` and what it includes.
 
     The names of all reports: ``other:MEM-OBJ-note`` is a reference if there is a report ``other``.
+    And its file, also where that is replaced by an older one, which Sphinx takes for unchanged.
     """
     report = domain.report_of(docname)
-    return " ".join([report.slug if report else "", *sorted(domain.config.reports)])
+    path = domain.env.doc2path(docname)
+    try:
+        found = path.stat()
+        file = f"{path.suffix} {found.st_size} {found.st_mtime_ns}"
+    except OSError:  # Sphinx is about to say so
+        file = ""
+    return " ".join([file, report.slug if report else "", *sorted(domain.config.reports)])
 
 
 def need_updates(site: Site) -> Updates:

@@ -8,7 +8,8 @@ untrue. So builds on one folder of doctrees wait for each other, and leave a rec
     What the environment and the doctrees were like when they were written. An environment that
     is another one now is thrown away, and the document of such a doctree is read again.
 ``unfinished``
-    The output folders in which writing began and did not end. Every page is written again there.
+    The output folders in which writing began and did not end, or was asked for some documents
+    only while others were due as well. Every page is written again there.
 
 ===================  ================================================================
 config-inited        waits for other builds; throws away a damaged environment
@@ -16,6 +17,7 @@ env-get-outdated     documents whose doctree is damaged are read again
 env-purge-doc        the time is noted before a document is read
 env-updated          every page of an unfinished output folder is written again
 write-started        the environment is on the disk: it is recorded, and that writing begins
+doctree-resolved     it is noted which documents are written
 build-finished       it is recorded that writing ended
 ===================  ================================================================
 """
@@ -33,15 +35,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sphinx.application import ENV_PICKLE_FILENAME
+from sphinx.builders import Builder
 from sphinx.util import logging
 
 from sphinx_memreport.core.exclusive import exclusive
 from sphinx_memreport.core.output import json_bytes, write_changed
+from sphinx_memreport.sphinx_ext.domain import mem_domain
 from sphinx_memreport.sphinx_ext.unchanged import WrittenFiles
 
 if TYPE_CHECKING:
+    from docutils import nodes
     from sphinx.application import Sphinx
-    from sphinx.builders import Builder
     from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
 
@@ -69,6 +73,7 @@ class KeptBuild:
         self._lock = ExitStack()
         self._record = _Record({}, frozenset())
         self._read_at: dict[str, int] = {}
+        self._due: set[str] = set()
         self._failed_writes = FailedWrites()
         for event, handler, priority in (
             ("config-inited", self._begin, 1),
@@ -77,6 +82,7 @@ class KeptBuild:
             ("env-purge-doc", self._note_time, 500),
             ("env-updated", self._unwritten, 900),
             ("write-started", self._writing, 100),
+            ("doctree-resolved", self._note_written, 900),
             ("build-finished", self._finish, 900),
         ):
             app.connect(event, handler, priority)
@@ -121,10 +127,15 @@ class KeptBuild:
         env.all_docs.update(
             {name: noted for name, noted in self._read_at.items() if name in env.all_docs}
         )
-        return sorted(env.all_docs) if str(app.outdir) in self._record.unfinished else []
+        unfinished = str(app.outdir) in self._record.unfinished
+        self._due = set(env.all_docs if unfinished else mem_domain(env).due)
+        return sorted(env.all_docs) if unfinished else []
 
     def _writing(self, app: Sphinx, _builder: Builder) -> None:
         self._save(app, {*self._record.unfinished, str(app.outdir)})
+
+    def _note_written(self, _app: Sphinx, _doctree: nodes.document, docname: str) -> None:
+        self._due.discard(docname)
 
     def _finish(self, app: Sphinx, exception: Exception | None) -> None:
         with self._lock:  # which is released at the end
@@ -135,7 +146,9 @@ class KeptBuild:
                 app.statuscode = 1
             elif exception is None:
                 try:
-                    self._save(app, self._record.unfinished - {str(app.outdir)})
+                    left = self._due and _writes_each_document(app.builder)
+                    ended = set() if left else {str(app.outdir)}
+                    self._save(app, self._record.unfinished - ended)
                 except OSError as error:
                     exception = error
             fault = _fault(app, exception)
@@ -148,6 +161,12 @@ class KeptBuild:
         files = dict(self._record.renewed(self._folder, names))
         self._record = _Record(files, frozenset(unfinished))
         write_changed(self._folder / _RECORD, self._record.to_bytes())
+
+
+def _writes_each_document(builder: Builder) -> bool:
+    """Whether a builder writes documents one by one, so that it may leave some of them out."""
+    kind = type(builder)
+    return kind.write is Builder.write and kind.write_documents is Builder.write_documents
 
 
 def _fault(app: Sphinx, exception: BaseException | None) -> OSError | None:

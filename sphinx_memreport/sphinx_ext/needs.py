@@ -172,6 +172,7 @@ def setup_needs(app: Sphinx) -> None:
     app.connect("env-merge-info", _merge)
     app.connect("doctree-read", _pack_notes)
     app.connect("needs-before-post-processing", _make_needs)
+    app.connect("build-finished", _forget_view, priority=10_000)  # after all that look at it
     _validate_only_what_is_there(app)
 
 
@@ -382,6 +383,11 @@ def _make_needs(app: Sphinx, needs: NeedsMutable) -> None:
         needs.update(ours.make(needs))
     else:
         vars(app.env)["_needs_view"] = NeedsView._from_needs(ours)
+
+
+def _forget_view(app: Sphinx, _exception: Exception | None) -> None:
+    """Leave no view in the environment, which one more build of this application would pickle."""
+    vars(app.env).pop("_needs_view", None)
 
 
 def _are_needed_now(app: Sphinx, needs: NeedsMutable) -> bool:

@@ -22,6 +22,7 @@ from sphinx_memreport.sphinx_ext.words import origin, script_words, superseded_b
 if TYPE_CHECKING:
     from docutils import nodes
     from sphinx.application import Sphinx
+    from sphinx.builders.html import StandaloneHTMLBuilder
 
     from sphinx_memreport.sphinx_ext.domain import MemDomain
 
@@ -145,7 +146,9 @@ def add_previews(
 
 
 def _add_data(app: Sphinx, name: str, data: object) -> None:
-    app.add_js_file(None, body=script_safe(data), type="application/json", id=name)
+    builder = cast("StandaloneHTMLBuilder", app.builder)
+    # the application would keep the data of every page, and give it to those of its next build
+    builder.add_js_file("", priority=500, body=script_safe(data), type="application/json", id=name)
 
 
 def script_safe(data: object) -> str:

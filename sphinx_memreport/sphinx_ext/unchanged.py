@@ -12,10 +12,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from sphinx.builders.html import StandaloneHTMLBuilder
 
 from sphinx_memreport import __version__
 from sphinx_memreport.core.output import json_bytes, write_changed
@@ -51,7 +55,7 @@ class Shown:
 
 
 class WrittenFiles:
-    """The files in an output folder that are ours, as they were when they were written.
+    """The files in an output folder, as they were when they were written: ours, and the pages.
 
     The record lies in the folder of the doctrees. One that cannot be read vouches for nothing,
     and a file that was touched since is written again.
@@ -65,8 +69,13 @@ class WrittenFiles:
         """Whether the files are those of a build with this key, untouched."""
         try:
             kept = self._read().get(str(self._outdir), {})
-            return bool(key) and kept.get("key") == key and all(
-                self._state(name) == state for name, state in kept["files"].items()  # type: ignore[attr-defined]
+            return (
+                bool(key)
+                and kept.get("key") == key
+                and all(
+                    self._state(name) == state
+                    for name, state in kept["files"].items()  # type: ignore[attr-defined]
+                )
             )
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return False
@@ -77,8 +86,38 @@ class WrittenFiles:
         :raises OSError: when that cannot be written.
         """
         files = {name: self._state(name) for name in sorted(names)} if key else {}
-        kept = {**self._read(), str(self._outdir): {"key": key, "files": files}}
-        write_changed(self._path, json_bytes(kept))
+        self._keep({"key": key, "files": files})
+
+    def touched_pages(self, app: Sphinx) -> set[str]:
+        """The documents whose pages are there, but not as a build left them.
+
+        An older folder may have been put in the place of the one that was written.
+        """
+        noted = self._read().get(str(self._outdir), {}).get("pages")
+        if not isinstance(noted, dict):
+            return set()
+        now = self._pages(app)
+        return {name for name in noted.keys() & now.keys() if noted[name] != now[name]}
+
+    def note_pages(self, app: Sphinx) -> None:
+        """Note the pages of all documents as they are now.
+
+        :raises OSError: when that cannot be written.
+        """
+        self._keep({"pages": self._pages(app)})
+
+    def _pages(self, app: Sphinx) -> dict[str, list[int]]:
+        pages = {}
+        if isinstance(app.builder, StandaloneHTMLBuilder):
+            for docname in sorted(app.env.all_docs):
+                with suppress(OSError):
+                    pages[docname] = self._state(app.builder.get_outfilename(docname))
+        return pages
+
+    def _keep(self, values: Mapping[str, object]) -> None:
+        kept = self._read()
+        folder = {**kept.get(str(self._outdir), {}), **values}
+        write_changed(self._path, json_bytes({**kept, str(self._outdir): folder}))
 
     def forget(self) -> None:
         """Trust no file any more, also where nothing can be written.
@@ -92,8 +131,9 @@ class WrittenFiles:
             kept = json.loads(self._path.read_bytes())
         except (OSError, ValueError, RecursionError):
             return {}
-        return kept if isinstance(kept, dict) else {}
+        whole = isinstance(kept, dict) and all(isinstance(each, dict) for each in kept.values())
+        return kept if whole else {}
 
-    def _state(self, name: str) -> list[int]:
+    def _state(self, name: str | os.PathLike[str]) -> list[int]:
         found = (self._outdir / name).stat()
         return [found.st_size, found.st_mtime_ns]

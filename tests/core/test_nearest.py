@@ -536,8 +536,6 @@ def test_files_holding_agrees_with_locate(texts: list[str], quote: str) -> None:
     if quote.strip():
         files = [(f"{number}", text) for number, text in enumerate(texts)]
         expected = [
-            path
-            for path, text in files
-            if not isinstance(SourceText(text).locate(quote), Missing)
+            path for path, text in files if not isinstance(SourceText(text).locate(quote), Missing)
         ]
         assert files_holding([quote], files) == {quote: expected}
