@@ -167,7 +167,9 @@ class Shell:
         self.folder = folder
         self.status = 0
         scripts = Path(sys.executable).parent
-        self._environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+        path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
+        # Sphinx colors what it says where CI is set
+        self._environment = os.environ | {"PATH": path, "NO_COLOR": "1"}
 
     def run(self, block: str) -> None:
         """Run a block; what it shows below a command must be what the command says."""

@@ -189,7 +189,7 @@ def test_what_is_too_deep_for_the_parser_is_shown_as_text(site: TinySite, what: 
     [
         ("m.md", "# M\n\n" + nested_fences(49)),
         ("m.md", "# M\n\n" + "```{note}\nx\n```\n\n" * 200 + "MEM-OBJ-x\n"),
-        ("m.md", "# M\n\n" + ">" * 3000 + " x\n\nMEM-OBJ-x\n"),
+        ("m.md", "# M\n\n" + ">" * 15 + " x\n\nMEM-OBJ-x\n"),
         ("m.rst", "M\n=\n\n" + "\n\n".join(f"{'  ' * n}x" for n in range(49)) + "\n\nMEM-OBJ-x\n"),
     ],
 )
