@@ -43,7 +43,7 @@ def builds(size: Size, costs: Costs) -> str:
     rows.append(["-j 2 to serial, clock", *(f"{walls[each]:.2f}" for each in Variant), "", ""])
     head = [*(str(each) for each in Variant), "ours to plain", "ours to sphinx-needs"]
     title = f"{size.records:,} records on {size.pages} pages"
-    return f"### {title}\n\n{_table(['', *head], rows)}"
+    return f"## {title}\n\n{_table(['', *head], rows)}"
 
 
 def _row(step: str, costs: Costs) -> list[str]:
@@ -77,7 +77,7 @@ def parts(name: str, compared: Iterable[Part]) -> str:
         [part.name, f"{1000 * part.ours:.0f} ms", f"{1000 * part.bare:.0f} ms", f"{part.ratio:.2f}"]
         for part in compared
     ]
-    return f"### Parts alone: {name}\n\n{_table(['', 'ours', 'bare', 'ratio'], rows)}"
+    return f"## Parts alone: {name}\n\n{_table(['', 'ours', 'bare', 'ratio'], rows)}"
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:
