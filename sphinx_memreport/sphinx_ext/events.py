@@ -25,10 +25,9 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sphinx.builders.html import StandaloneHTMLBuilder
-
 from sphinx_memreport.config import InvalidConfig, Ownership
 from sphinx_memreport.core.checks import check_site
+from sphinx_memreport.core.export import Export
 from sphinx_memreport.core.ids import annotation_need_id, find_mentions, need_id
 from sphinx_memreport.core.models import ReportRules, Status
 from sphinx_memreport.core.problems import Problem, Severity
@@ -61,7 +60,13 @@ from sphinx_memreport.sphinx_ext.pages import (
 )
 from sphinx_memreport.sphinx_ext.previews import add_previews
 from sphinx_memreport.sphinx_ext.shown import digest
-from sphinx_memreport.sphinx_ext.unchanged import Outcome, Shown, WrittenFiles, key_of
+from sphinx_memreport.sphinx_ext.unchanged import (
+    Outcome,
+    Shown,
+    WrittenFiles,
+    key_of,
+    newest_template,
+)
 from sphinx_memreport.sphinx_ext.unchecked import unchecked
 from sphinx_memreport.verify import open_sources, rules_of
 
@@ -151,12 +156,11 @@ class BuildEvents:
             else:
                 whole_files = self._settings.source_pages == "full"
                 requests = site(sources.verdicts({})).requests(whole_files=whole_files)
+                unreadable = dict(sources.unavailable)
                 answers = sources.answer(requests, domain.answers)
                 domain.site = site(sources.verdicts(answers))
                 domain.problems = self._problems(app, domain)
-                if not domain.keep(answers) or key != self._outcome_key(
-                    domain, rules, titles, elsewhere, sources.unavailable
-                ):
+                if not domain.keep(answers) or sources.unavailable != unreadable:
                     key = ""  # a source has gaps, which may be filled by the next build
                 domain.outcome = Outcome(key, domain.problems)
                 domain.renew_listings()
@@ -214,17 +218,18 @@ class BuildEvents:
             say(problem)
         if domain.problems:
             say_where_codes_are_explained(domain.problems)
+        export = cache(lambda: export_of(app))
         if self._settings.offline:
-            say_state_of_lock(domain, self._lock, export_of(app))
+            say_state_of_lock(domain, self._lock, export())
         say_on_github(app, self._settings)
-        written = self._files_are_there or self._write_files(app)
+        written = self._files_are_there or self._write_files(app, export())
         with suppress(OSError):  # then nobody knows that an old folder took the place of this one
             self._written.note_pages(app)
         if not written or any(each.severity is Severity.ERROR for each in domain.problems):
             app.statuscode = 1
 
-    def _write_files(self, app: Sphinx) -> bool:
-        written = write_data(app, self._settings, export_of(app))
+    def _write_files(self, app: Sphinx, export: Export) -> bool:
+        written = write_data(app, self._settings, export)
         files = [*data_files(self._settings), *source_page_files(app), *index_files(app)]
         with suppress(OSError):  # then they are written again
             self._written.note(self._files_key if written else "", files)
@@ -237,12 +242,8 @@ def _files_key(app: Sphinx, outcome: str, problems: Iterable[Problem]) -> str:
         return ""
     build_info = getattr(app.builder, "build_info", None)
     appearance = getattr(build_info, "config_hash", ""), app.config.language
-    newest = 0.0
-    if isinstance(app.builder, StandaloneHTMLBuilder):
-        assert app.builder.templates is not None  # once it is initialised
-        newest = app.builder.templates.newest_template_mtime()
     places = [str(app.env.doc2path(each.docname)) for each in problems if each.docname]
-    return key_of(outcome, app.builder.name, newest, places, *appearance)
+    return key_of(outcome, app.builder.name, newest_template(app.builder), places, *appearance)
 
 
 def _reading_key(domain: MemDomain, docname: str) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from sphinx.builders.html import StandaloneHTMLBuilder
@@ -16,6 +15,7 @@ from sphinx.domains import Index, IndexEntry
 from sphinx_memreport.core.ids import anchor
 from sphinx_memreport.core.models import Record
 from sphinx_memreport.core.vocabulary import TYPE_OF_KIND
+from sphinx_memreport.sphinx_ext.unchanged import output_file
 from sphinx_memreport.sphinx_ext.words import _, term
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def index_files(app: Sphinx) -> list[str]:
     if not isinstance(builder, StandaloneHTMLBuilder):
         return []
     return [
-        Path(builder.get_outfilename(name)).relative_to(builder.outdir).as_posix()
+        output_file(builder, name)
         for name, index, *_content in builder.domain_indices
         if index in INDICES
     ]

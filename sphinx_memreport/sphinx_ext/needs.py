@@ -14,8 +14,6 @@ those.
 
 from __future__ import annotations
 
-import hashlib
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -47,6 +45,8 @@ from sphinx_needs.views import NeedsView
 from sphinx_memreport.core import ids
 from sphinx_memreport.core.ids import Kind
 from sphinx_memreport.core.models import Annotation, Record, Supplied
+from sphinx_memreport.core.packed import Packed
+from sphinx_memreport.sphinx_ext.unchanged import key_of
 
 logger = logging.getLogger(__name__)
 
@@ -170,7 +170,7 @@ def setup_needs(app: Sphinx) -> None:
     app.connect("config-inited", _configure, priority=100)
     app.connect("env-purge-doc", _purge)
     app.connect("env-merge-info", _merge)
-    app.connect("doctree-read", _pack_notes)
+    app.connect("doctree-read", _keep_notes)
     app.connect("needs-before-post-processing", _make_needs)
     app.connect("build-finished", _forget_view, priority=10_000)  # after all that look at it
     _validate_only_what_is_there(app)
@@ -303,24 +303,25 @@ def _notes_being_read(env: BuildEnvironment) -> list[_Note]:
     return cast("list[_Note]", env.temp_data.setdefault("memreport_needs", []))
 
 
-def _packed_notes(env: BuildEnvironment) -> dict[str, bytes]:
-    """The notes of each document, packed: most builds look at none of them."""
-    packed: dict[str, bytes] = vars(env).setdefault("memreport_needs", {})
-    return packed
+def _notes(env: BuildEnvironment) -> Packed[list[_Note]]:
+    """The notes of each document; most builds look at none of them."""
+    return cast("Packed[list[_Note]]", vars(env).setdefault("memreport_needs", Packed()))
 
 
 def _purge(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-    _packed_notes(env).pop(docname, None)
+    _notes(env).pop(docname, None)
 
 
 def _merge(
     _app: Sphinx, env: BuildEnvironment, docnames: Iterable[str], other: BuildEnvironment
 ) -> None:
-    theirs = _packed_notes(other)
-    _packed_notes(env).update({name: theirs[name] for name in docnames if name in theirs})
+    theirs = _notes(other)
+    for docname in docnames:
+        if docname in theirs:
+            _notes(env).take(docname, theirs)
 
 
-def _pack_notes(app: Sphinx, doctree: nodes.document) -> None:
+def _keep_notes(app: Sphinx, doctree: nodes.document) -> None:
     """Keep the notes of a document, with the sections that each card stands in.
 
     sphinx-needs does the same for its own nodes.
@@ -333,7 +334,7 @@ def _pack_notes(app: Sphinx, doctree: nodes.document) -> None:
         for need_id in signature["ids"]:
             if need_id in by_id:
                 by_id[need_id].sections = tuple(_section_titles(signature))
-    _packed_notes(app.env)[app.env.current_document.docname] = pickle.dumps(notes)
+    _notes(app.env)[app.env.current_document.docname] = notes
 
 
 def _section_titles(node: nodes.Node) -> Iterator[str]:
@@ -367,11 +368,7 @@ def pages_showing_needs(env: BuildEnvironment) -> set[str]:
 
 def needs_digest(env: BuildEnvironment, updates: Updates) -> str:
     """A digest of all that the needs of records are made from."""
-    sink = hashlib.blake2b(repr(updates).encode("utf-8", "surrogatepass"), digest_size=16)
-    for docname, packed in sorted(_packed_notes(env).items()):
-        sink.update(f"{docname}\0{len(packed)}\0".encode("utf-8", "surrogatepass"))
-        sink.update(packed)
-    return sink.hexdigest()
+    return key_of(updates, _notes(env).digest())
 
 
 def _make_needs(app: Sphinx, needs: NeedsMutable) -> None:
@@ -444,9 +441,9 @@ class LateNeeds(Mapping[str, NeedItem]):
         return notes
 
     def _all_notes(self) -> Iterator[_Note]:
-        for _docname, packed in sorted(_packed_notes(self._app.env).items()):
-            notes: list[_Note] = pickle.loads(packed)
-            yield from sorted(notes, key=lambda note: note.line)
+        notes = _notes(self._app.env)
+        for docname in sorted(notes):
+            yield from sorted(notes[docname], key=lambda note: note.line)
 
     @cached_property
     def _resolved(self) -> Mapping[str, NeedItem]:

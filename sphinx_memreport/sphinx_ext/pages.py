@@ -30,6 +30,7 @@ from sphinx_memreport.sphinx_ext.passages import (
     visible_name,
     visible_text,
 )
+from sphinx_memreport.sphinx_ext.unchanged import newest_template, output_file
 from sphinx_memreport.sphinx_ext.words import _, capitalized, line_numbers
 
 if TYPE_CHECKING:
@@ -107,10 +108,9 @@ def collect_source_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str
         if wanted
     ]
     _remove_others(app.builder, {page.name for page in pages})
-    assert app.builder.templates is not None  # once it is initialised
-    newest_template = app.builder.templates.newest_template_mtime()
+    changed = newest_template(app.builder)
     for page in pages:
-        if not page.is_written(newest_template):
+        if not page.is_written(changed):
             yield page.name, {"title": escape(page.title), "body": page.body()}, "page.html"
 
 
@@ -120,8 +120,7 @@ def source_page_files(app: Sphinx) -> list[str]:
         return []
     builder = cast("StandaloneHTMLBuilder", app.builder)
     domain = cast("MemDomain", app.env.get_domain("mem"))
-    pages = (builder.get_outfilename(source_page_name(*key)) for key in _quoted_files(domain))
-    return [Path(page).relative_to(builder.outdir).as_posix() for page in pages]
+    return [output_file(builder, source_page_name(*key)) for key in _quoted_files(domain)]
 
 
 def drop_assets_of_needs(

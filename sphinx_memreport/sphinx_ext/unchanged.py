@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from sphinx_memreport.core.output import json_bytes, write_changed
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.builders import Builder
 
     from sphinx_memreport.core.problems import Problem
 
@@ -52,6 +52,19 @@ class Shown:
 
     key: str = ""
     digests: dict[str, str] = field(default_factory=dict)
+
+
+def output_file(builder: StandaloneHTMLBuilder, name: str) -> str:
+    """The file of a page, relative to the output folder."""
+    return Path(builder.get_outfilename(name)).relative_to(builder.outdir).as_posix()
+
+
+def newest_template(builder: Builder) -> float:
+    """When the newest template of pages was changed; 0 for a builder that has none."""
+    if not isinstance(builder, StandaloneHTMLBuilder):
+        return 0.0
+    assert builder.templates is not None  # once it is initialised
+    return float(builder.templates.newest_template_mtime())
 
 
 class WrittenFiles:
@@ -111,7 +124,7 @@ class WrittenFiles:
         if isinstance(app.builder, StandaloneHTMLBuilder):
             for docname in sorted(app.env.all_docs):
                 with suppress(OSError):
-                    pages[docname] = self._state(app.builder.get_outfilename(docname))
+                    pages[docname] = self._state(output_file(app.builder, docname))
         return pages
 
     def _keep(self, values: Mapping[str, object]) -> None:
@@ -134,6 +147,6 @@ class WrittenFiles:
         whole = isinstance(kept, dict) and all(isinstance(each, dict) for each in kept.values())
         return kept if whole else {}
 
-    def _state(self, name: str | os.PathLike[str]) -> list[int]:
+    def _state(self, name: str) -> list[int]:
         found = (self._outdir / name).stat()
         return [found.st_size, found.st_mtime_ns]
