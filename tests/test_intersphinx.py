@@ -194,7 +194,7 @@ def test_memsupplied_takes_records_from_another_sites_data(site: TinySite, other
         ("RT-OBJ-cache", f"{OTHER_URL}runtime.html#rt-obj-cache"),
         ("RT-RTE-answer", f"{OTHER_URL}runtime.html#rt-rte-answer"),
     ]
-    assert "Answer route RT-RTE-answerdeclared in runtime, outside this site" in built.text("page")
+    assert "Answer route RT-RTE-answer declared in runtime, outside this site" in built.text("page")
     assert built.soup("page").select('p a[href="#rt-rte-answer"]')
     entries = mem_domain(built.env).facts("page").supplied
     assert [(each.report, each.id, each.line, each.member) for each in entries] == [

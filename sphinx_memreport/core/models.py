@@ -1,8 +1,9 @@
 """What an author wrote and what was found out about it, as frozen values.
 
 Everything here is stored in the Sphinx environment (pickled) and exported (JSON). Unpickling
-does not validate: raise :data:`DATA_VERSION` whenever a model changes. What a site holds thousands
-of is a plain dataclass with slots, a fifth of the size of a pydantic model.
+does not validate: raise :data:`DATA_VERSION` whenever a model changes, or what the stored trees of
+documents are made of. What a site holds thousands of is a plain dataclass with slots, a fifth of
+the size of a pydantic model.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from sphinx_memreport.core.ids import IdStyle, Kind, MemberName
 from sphinx_memreport.core.problems import Code, MessageLine, Notice
 
 #: Version of the stored models; a snapshot test of their JSON Schema guards it.
-DATA_VERSION = 4
+DATA_VERSION = 5
 
 
 class Model(BaseModel):

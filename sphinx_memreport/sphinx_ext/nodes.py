@@ -1,13 +1,16 @@
 """Placeholders that a post-transform fills once all documents are read.
 
-They hold plain values only, since doctrees are pickled. A writer never sees one.
+They hold plain values only, since doctrees are pickled, and as few nodes as can be: Sphinx walks
+over every node of a document some thirty times, and keeps all of them until they are written. A
+writer never sees one.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from docutils import nodes
+from sphinx import addnodes
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -17,12 +20,32 @@ class evidence_block(nodes.General, nodes.Element):  # noqa: N801 - docutils' co
     """One piece of evidence, ``number`` in its document; its child is the caption, if any."""
 
 
-class record_relations(nodes.General, nodes.Element):  # noqa: N801
-    """What is known of the record ``target`` elsewhere: who cites it, its parts …"""
+class Heading(NamedTuple):
+    """What the signature of a card shows besides its title."""
+
+    report: str
+    #: The ID that is shown.
+    id: str
+    #: Where the ID leads: :data:`HERE`, :data:`RECORD`, or a web address; nowhere if empty.
+    link: str
+    #: Words in frames, each with the class that gives it its colour.
+    badges: tuple[tuple[str, str], ...]
+    #: Whether the card declares the ID, so that what is known of it elsewhere is shown, too.
+    declares: bool
 
 
-class record_standing(nodes.General, nodes.Element):  # noqa: N801
-    """Whether the record ``target`` is superseded."""
+#: The anchor of the signature itself.
+HERE = "#"
+#: The record of that ID, wherever it is declared.
+RECORD = "record"
+
+
+class record_card(addnodes.desc):  # noqa: N801
+    """A card: each signature holds the title alone and, as ``memreport_heading``, the rest."""
+
+
+class record_field(nodes.Part, nodes.Element):  # noqa: N801
+    """An option of a card: its name is the attribute ``name``, its value the only child."""
 
 
 class search_report(nodes.General, nodes.Element):  # noqa: N801
@@ -63,8 +86,8 @@ class path_reference(nodes.Inline, nodes.TextElement):  # noqa: N801
 
 PLACEHOLDERS: tuple[type[nodes.Element], ...] = (
     evidence_block,
-    record_relations,
-    record_standing,
+    record_card,
+    record_field,
     search_report,
     member_header,
     source_register,

@@ -16,11 +16,17 @@ from sphinx_memreport.core.vocabulary import (
     TYPE_OF_KIND,
     split_list,
 )
-from sphinx_memreport.sphinx_ext.directives.base import MemDirective
+from sphinx_memreport.sphinx_ext.directives.cards import CardDirective
 from sphinx_memreport.sphinx_ext.directives.records import RecordDirective, badges
 from sphinx_memreport.sphinx_ext.needs import add_annotation_need
-from sphinx_memreport.sphinx_ext.nodes import search_report
-from sphinx_memreport.sphinx_ext.render.page import badge, field
+from sphinx_memreport.sphinx_ext.nodes import (
+    RECORD,
+    Heading,
+    record_card,
+    record_field,
+    search_report,
+)
+from sphinx_memreport.sphinx_ext.render.page import field
 from sphinx_memreport.sphinx_ext.roles import record_reference
 from sphinx_memreport.sphinx_ext.words import _
 
@@ -30,10 +36,9 @@ if TYPE_CHECKING:
 _ALL_OPTIONS = frozenset(option.name for type in RECORD_TYPES for option in type.options)
 
 
-class AboutRecord(MemDirective):
+class AboutRecord(CardDirective):
     """Base of the directives whose argument is the ID of a record that stands elsewhere."""
 
-    prose_body = True
     argument_hint = "the ID of a record"
     options_hint = RecordDirective.options_hint
 
@@ -66,41 +71,18 @@ class AboutRecord(MemDirective):
         return found
 
     def card(
-        self, title: str, target: str, shown: Sequence[nodes.Node], ids: Sequence[str]
-    ) -> tuple[addnodes.desc, addnodes.desc_content]:
+        self, title: str, target: str, badges: Sequence[tuple[str, str]], ids: Sequence[str]
+    ) -> tuple[record_card, addnodes.desc_content]:
         """A card titled with a link to the record, and where its content goes."""
-        signature = addnodes.desc_signature(
-            "", "", is_multiline=False, classes=["memreport-signature"], ids=list(ids)
+        heading = Heading(
+            report=self.facts.report or "",
+            id=target,
+            link=RECORD,
+            badges=tuple(badges),
+            declares=False,
         )
-        link = nodes.literal("", target, classes=["memreport-id"])
-        signature += addnodes.desc_name("", title)
-        signature += addnodes.desc_sig_space()
-        signature += addnodes.desc_addname(
-            "",
-            "",
-            record_reference(self.facts.report or "", target, link, explicit=False),
-            memreport_unscanned=True,
-        )
-        for each in shown:
-            signature += [addnodes.desc_sig_space(), each]
-        signature["_toc_name"] = f"{title} {target}"
-        signature["_toc_parts"] = (f"{title} {target}",)
-        kind = self.name.removeprefix("mem")
-        content = addnodes.desc_content()
-        card = addnodes.desc(
-            "",
-            signature,
-            content,
-            domain="mem",
-            objtype=kind,
-            desctype=kind,
-            classes=["mem", "simple", "memreport-record", f"memreport-{kind}"],
-        )
-        self.set_source_info(signature)
-        self.set_source_info(card)
-        if ids:
-            self.state.document.note_explicit_target(signature)
-        return card, content
+        name = f"{title} {target}"
+        return self.new_card(heading, [nodes.Text(title)], ids, name, name)
 
 
 class AnnotationDirective(AboutRecord, RecordDirective):
@@ -128,7 +110,7 @@ class AnnotationDirective(AboutRecord, RecordDirective):
 
     def _plain_card(self) -> nodes.Node:
         """What cannot be counted as an annotation is shown all the same."""
-        card, content = self.card(_("On"), self.argument, [badge(_("Annotation"), "kind")], [])
+        card, content = self.card(_("On"), self.argument, [(_("Annotation"), "kind")], [])
         self.parse_body(content)
         return card
 
@@ -155,8 +137,8 @@ class AnnotationDirective(AboutRecord, RecordDirective):
         """Note the annotation; its prose is kept as plain text, for the page of the record."""
         anchor = self.new_anchor(f"on-{target}")
         plain = {
-            field["memreport_option"]: field.children[1].astext()
-            for field in (fields.findall(nodes.field) if fields else ())
+            field["memreport_option"]: field.astext()
+            for field in (fields.findall(record_field) if fields else ())
         }
         annotation = Annotation(
             report=self.facts.report or "",
@@ -191,7 +173,7 @@ class AnnotationDirective(AboutRecord, RecordDirective):
         card, content = self.card(
             _("On"),
             annotation.target,
-            [badge(_("Annotation"), "kind"), *statuses],
+            [(_("Annotation"), "kind"), *statuses],
             [annotation.anchor, need],
         )
         card["memreport_record"] = annotation.target
@@ -227,7 +209,7 @@ class AmendmentDirective(AboutRecord):
         card, content = self.card(
             _("Amendment of"),
             target or self.argument,
-            [badge(_("Amendment"), "kind")],
+            [(_("Amendment"), "kind")],
             [anchor] if anchor else [],
         )
         card["memreport_section"] = anchor

@@ -14,6 +14,7 @@ from sphinx_memreport.core.ids import MemberName, anchor, need_id
 from sphinx_memreport.core.models import Supplied
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.sphinx_ext.directives.base import MemDirective
+from sphinx_memreport.sphinx_ext.directives.cards import new_signature
 from sphinx_memreport.sphinx_ext.directives.other_site import (
     FILE_OPTIONS,
     NotSupplied,
@@ -22,8 +23,7 @@ from sphinx_memreport.sphinx_ext.directives.other_site import (
     records_of_other_site,
 )
 from sphinx_memreport.sphinx_ext.needs import add_supplied_need
-from sphinx_memreport.sphinx_ext.nodes import member_header, record_relations, record_standing
-from sphinx_memreport.sphinx_ext.render.page import badge
+from sphinx_memreport.sphinx_ext.nodes import Heading, member_header, record_card
 from sphinx_memreport.sphinx_ext.words import origin
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class SuppliedDirective(MemDirective):
             return []
         values = self.parse_options() or {}
         member = self._member(values)
-        entries = addnodes.desc(
+        entries = record_card(
             "",
             domain="mem",
             objtype="supplied",
@@ -170,27 +170,22 @@ class SuppliedDirective(MemDirective):
         return self._shown(entry)
 
     def _shown(self, entry: Supplied) -> list[nodes.Node]:
-        signature = addnodes.desc_signature("", "", classes=["memreport-signature"])
-        signature["_toc_name"] = ""
         document = self.state.document
         ids = [anchor(entry.id), need_id(entry.report, entry.id)]
-        signature["ids"] = [each for each in ids if each not in document.ids]
+        heading = Heading(
+            report=entry.report,
+            id=entry.id,
+            link=entry.url or "",
+            badges=((origin(entry), "external"),),
+            declares=True,
+        )
+        title = [nodes.Text(entry.label)] if entry.label else []
+        free = [each for each in ids if each not in document.ids]
+        signature = new_signature(heading, title, free)
+        signature["_toc_name"] = ""
         document.note_explicit_target(signature)
         signature.line, signature.source = entry.line, document["source"]
-        if entry.label:
-            signature += addnodes.desc_name("", entry.label)
-            signature += addnodes.desc_sig_space()
-        shown_id: nodes.Node = nodes.literal("", entry.id, classes=["memreport-id"])
-        if entry.url:
-            shown_id = nodes.reference("", "", shown_id, refuri=entry.url, internal=False)
-        signature += addnodes.desc_addname("", "", shown_id, memreport_unscanned=True)
-        signature += badge(origin(entry), "external")
-        content = addnodes.desc_content(
-            "",
-            record_standing("", target=entry.id, report=entry.report),
-            record_relations("", target=entry.id, report=entry.report),
-        )
-        return [signature, content]
+        return [signature, addnodes.desc_content()]
 
 
 def setup_members(app: Sphinx) -> None:

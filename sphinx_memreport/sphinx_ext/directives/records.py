@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from docutils import nodes
-from sphinx import addnodes
 
 from sphinx_memreport.core.ids import Kind, anchor, need_id, parse_record_id
 from sphinx_memreport.core.models import FieldValue, Record
@@ -21,11 +20,10 @@ from sphinx_memreport.core.vocabulary import (
     check_options,
     split_list,
 )
-from sphinx_memreport.sphinx_ext.directives.base import MemDirective
+from sphinx_memreport.sphinx_ext.directives.cards import CardDirective
 from sphinx_memreport.sphinx_ext.needs import add_record_need
-from sphinx_memreport.sphinx_ext.nodes import record_relations, record_standing, search_report
-from sphinx_memreport.sphinx_ext.render.page import badge
-from sphinx_memreport.sphinx_ext.words import _, shown_value, term
+from sphinx_memreport.sphinx_ext.nodes import HERE, Heading, record_field, search_report
+from sphinx_memreport.sphinx_ext.words import shown_value, term
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -38,7 +36,7 @@ _ARGUMENT = re.compile(
 )
 
 
-class RecordDirective(MemDirective):
+class RecordDirective(CardDirective):
     """Declares a record and shows it as a card."""
 
     type: RecordType
@@ -138,71 +136,31 @@ class RecordDirective(MemDirective):
         values: Mapping[str, str],
         record: Record | None,
     ) -> nodes.Node:
-        kind = self.name.removeprefix("mem")
-        signature = self._signature(record_id, label, values, record)
-        content = addnodes.desc_content()
-        card = addnodes.desc(
-            "",
-            signature,
-            content,
-            domain="mem",
-            objtype=kind,
-            desctype=kind,
-            # "simple" keeps the looks that themes give to the signatures of functions away
-            classes=["mem", "simple", "memreport-record", f"memreport-{kind}"],
+        document = self.state.document
+        # a duplicate keeps no anchor: links lead to the first declaration
+        wanted = [anchor(record.id), need_id(record.report, record.id)] if record else []
+        ids = [each for each in wanted if each not in document.ids]
+        heading = Heading(
+            report=record.report if record else "",
+            id=record_id,
+            link=HERE if anchor(record_id) in ids else "",
+            badges=badges(self.type, values),
+            declares=record is not None,
         )
         # in the local table of contents a record goes by its label
-        signature["_toc_name"] = plain_label or record_id
-        signature["_toc_parts"] = (record_id,)
-        self.set_source_info(signature)
-        self.set_source_info(card)
-        if record is not None:
-            card["memreport_record"] = record_id
-        if record is not None:
-            content += record_standing("", target=record_id, report=record.report)
+        card, content = self.new_card(heading, label, ids, plain_label or record_id, record_id)
         fields = self.fields(values)
         if fields:
             content += fields
-        if record is not None and record.kind is Kind.ABSENCE:
+        if record is None:
+            self.parse_body(content)
+            return card
+        card["memreport_record"] = record_id
+        if record.kind is Kind.ABSENCE:
             content += search_report("", number=len(self.facts.records) - 1, annotation=False)
-        self.parse_body(content, record_id if record is not None else None)
-        if record is not None:
-            self.facts.summaries.setdefault(record_id, summary(content))
-            content += record_relations("", target=record_id, report=record.report)
+        self.parse_body(content, record_id)
+        self.facts.summaries.setdefault(record_id, summary(content))
         return card
-
-    def _signature(
-        self,
-        record_id: str,
-        label: list[nodes.Node],
-        values: Mapping[str, str],
-        record: Record | None,
-    ) -> addnodes.desc_signature:
-        """Label, ID, kind and statuses, in the order of what a reader looks for."""
-        signature = addnodes.desc_signature(
-            "", "", is_multiline=False, classes=["memreport-signature"]
-        )
-        if record is not None:
-            self._anchor(signature, record)
-        shown_id: nodes.Node = nodes.literal("", record_id, classes=["memreport-id"])
-        if anchor(record_id) in signature["ids"]:
-            shown_id = nodes.reference(
-                "", "", shown_id, internal=True, refid=anchor(record_id), reftitle=_("Link to this")
-            )
-        if label:
-            signature += addnodes.desc_name("", "", *label)
-            signature += addnodes.desc_sig_space()
-        signature += addnodes.desc_addname("", "", shown_id, memreport_unscanned=True)
-        for each in badges(self.type, values):
-            signature += [addnodes.desc_sig_space(), each]
-        return signature
-
-    def _anchor(self, signature: nodes.Element, record: Record) -> None:
-        document = self.state.document
-        ids = [anchor(record.id), need_id(record.report, record.id)]
-        # a duplicate keeps no anchor: links lead to the first declaration
-        signature["ids"] = [each for each in ids if each not in document.ids]
-        document.note_explicit_target(signature)
 
     def fields(self, values: Mapping[str, str]) -> nodes.field_list | None:
         """The options as a field list, in the order of the vocabulary."""
@@ -218,13 +176,13 @@ class RecordDirective(MemDirective):
             fields += self._field(option, option.text(text))
         return fields
 
-    def _field(self, option: Option, text: str) -> nodes.field:
+    def _field(self, option: Option, text: str) -> record_field:
         paragraph = nodes.paragraph("", "", *self._value(option, text))
         self.set_source_info(paragraph)
-        return nodes.field(
+        return record_field(
             "",
-            nodes.field_name("", term(option.label)),
-            nodes.field_body("", paragraph),
+            paragraph,
+            name=term(option.label),
             memreport_option=option.name,
             memreport_line=self.lineno,
             # part-of is noted as a relation, a pattern and its globs are never scanned
@@ -246,24 +204,23 @@ def summary(content: nodes.Element) -> str:
     """A record in a sentence, as plain text: its first field of prose, else how its text begins."""
     for child in content.children:
         if isinstance(child, nodes.field_list):
-            for each in child.findall(nodes.field):
-                if not each.get("memreport_unscanned", True):
-                    name, body = each.children
-                    return f"{name.astext()}: {body.astext()}"
+            for each in child.findall(record_field):
+                if not each["memreport_unscanned"]:
+                    return f"{each['name']}: {each.astext()}"
         elif isinstance(child, nodes.paragraph):
             return child.astext()
     return ""
 
 
-def badges(type: RecordType, values: Mapping[str, str]) -> list[nodes.Node]:
-    """Kind and statuses as words, so that nothing rests on colour alone."""
-    found: list[nodes.Node] = [badge(term(type.title), "kind")]
+def badges(type: RecordType, values: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Kind and statuses as words, so that nothing rests on colour alone; each with its class."""
+    found = [(term(type.title), "kind")]
     for option in type.options:
         if option.type is OptionType.STATUS and values.get(option.name, "").strip():
             status = values[option.name].strip()
             shown = f"{term(option.label)}: {term(status)}"
-            found.append(badge(shown, status.replace(" ", "-")))
-    return found
+            found.append((shown, status.replace(" ", "-")))
+    return tuple(found)
 
 
 def directive_class(record_type: RecordType) -> type[RecordDirective]:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from docutils import nodes
-from sphinx import addnodes
 
 from sphinx_memreport.core.models import Amendment, Annotation
 from sphinx_memreport.core.vocabulary import TYPE_OF_KIND
 from sphinx_memreport.sphinx_ext.links import internal_link
-from sphinx_memreport.sphinx_ext.nodes import record_relations, record_standing
 from sphinx_memreport.sphinx_ext.render.page import Page, badge, field
 from sphinx_memreport.sphinx_ext.words import _, listed, sentence, shown_value, term
 
 
-def render_relations(page: Page, node: record_relations) -> list[nodes.Node]:
+def render_relations(page: Page, report: str, target: str) -> list[nodes.Node]:
     """The relations of one record, or nothing."""
-    report, target = node["report"], node["target"]
     site = page.site
     fields = nodes.field_list(classes=["memreport-relations"])
     annotations = site.annotations.get((report, target), [])
@@ -35,15 +32,11 @@ def render_relations(page: Page, node: record_relations) -> list[nodes.Node]:
     return [fields] if fields.children else []
 
 
-def render_standing(page: Page, node: record_standing) -> list[nodes.Node]:
-    """What supersedes a record, where something does; its card is marked as well."""
-    report, target = node["report"], node["target"]
+def render_standing(page: Page, report: str, target: str) -> list[nodes.Node]:
+    """What supersedes a record, where something does."""
     successors = page.site.successors(report, target)
     if not successors:
         return []
-    card = node.parent.parent
-    if isinstance(card, addnodes.desc) and "memreport-record" in card["classes"]:
-        card["classes"].append("memreport-superseded")
     amendments = page.site.amendments[report, target]
     said = sentence(
         _("{superseded} by {records}, see the {amendment}"),

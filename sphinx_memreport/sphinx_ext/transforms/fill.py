@@ -16,29 +16,29 @@ from sphinx_memreport.sphinx_ext.nodes import (
     member_header,
     path_reference,
     profile_comparison,
+    record_card,
+    record_field,
     record_graph,
     record_list,
-    record_relations,
-    record_standing,
     report_overview,
     search_report,
     source_register,
 )
+from sphinx_memreport.sphinx_ext.render.cards import render_card, render_field
 from sphinx_memreport.sphinx_ext.render.evidence import render_evidence, render_path
 from sphinx_memreport.sphinx_ext.render.graph import render_graph
 from sphinx_memreport.sphinx_ext.render.overview import render_overview
 from sphinx_memreport.sphinx_ext.render.page import Page
 from sphinx_memreport.sphinx_ext.render.profile import render_comparison
 from sphinx_memreport.sphinx_ext.render.records import render_evidence_overview, render_records
-from sphinx_memreport.sphinx_ext.render.relations import render_relations, render_standing
 from sphinx_memreport.sphinx_ext.render.searches import render_search
 from sphinx_memreport.sphinx_ext.render.sources import render_header, render_register
 
 RENDERERS: Mapping[type[nodes.Element], Callable[[Page, Any], list[nodes.Node]]] = {
     evidence_block: render_evidence,
     path_reference: render_path,
-    record_relations: render_relations,
-    record_standing: render_standing,
+    record_card: render_card,
+    record_field: render_field,
     search_report: render_search,
     member_header: render_header,
     source_register: render_register,
