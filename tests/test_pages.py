@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from docutils import nodes
 from hypothesis import given
 from hypothesis import strategies as st
 from pinned_repo import PinnedRepo, bare
@@ -223,6 +224,29 @@ def test_a_passage_is_shown_as_the_source_has_it_without_its_common_indentation(
     code = built.soup("memory").select_one(".memreport-evidence pre")
     assert code is not None
     assert code.get_text().splitlines() == ["2if x:", "3    return 1", "4return 2"]
+
+
+@pytest.mark.parametrize("builder", ["html", "text", "latex"])
+def test_a_passage_that_is_a_doctest_keeps_its_flags(site_of: SiteOf, builder: str) -> None:
+    session = ">>> size(note)  # doctest: +SKIP\n4"
+    built = site_of({"notes.py": session.encode()}).build(
+        {"memory.md": f"# Memory\n\n{record('size', session, 'notes.py')}"}, builder=builder
+    )
+    assert built.problems == []
+    (shown,) = [*built.doctree("memory", resolved=True).findall(nodes.literal_block)]
+    assert shown.astext() == session
+    assert shown.rawsource == session
+
+
+def test_passages_that_start_at_different_lines_are_numbered_each_by_its_own(
+    site_of: SiteOf,
+) -> None:
+    text = f"# Memory\n\n{record('low', 'line 7')}{record('high', 'line 31')}"
+    written = site_of({"lines.txt": LINES}).build(
+        {"memory.md": f"{text}```{{code-block}} text\n:linenos:\n\nmine\n```\n"}
+    )
+    numbers = [tag.text.strip() for tag in written.soup("memory").select(".linenos")]
+    assert numbers == ["7", "31", "1"]
 
 
 def test_hidden_characters_are_shown_in_a_numbered_passage(site_of: SiteOf) -> None:

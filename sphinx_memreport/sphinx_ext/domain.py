@@ -184,24 +184,31 @@ class MemDomain(Domain):
         node: pending_xref,
         contnode: Element,
     ) -> nodes.reference | None:
-        """Turn a reference into a link; a dangling one into marked text (never a warning).
+        """Turn a reference into a link; see :meth:`link`."""
+        report = node.get("memreport_report", "")
+        return cast("nodes.reference", self.link(builder, fromdocname, report, target, contnode))
+
+    def link(
+        self, builder: Builder, fromdocname: str, report: str, target: str, shown: Element
+    ) -> Element:
+        """A link to a record or source; marked text where the ID dangles (never a warning).
 
         What dangles is said by the checks, with its place and its fix.
         """
-        found = self.site.target(node.get("memreport_report", ""), target)
+        found = self.site.target(report, target)
         if found.kind is TargetKind.NOTHING:
-            return cast("nodes.reference", _marked(contnode, "memreport-dangling", target))
+            return _marked(shown, "memreport-dangling", target)
         if found.docname is None:
-            return cast("nodes.reference", contnode)
-        contnode["classes"] += ["mem", f"mem-{found.kind}"]
+            return shown
+        shown["classes"] += ["mem", f"mem-{found.kind}"]
         if found.superseded_by:
-            contnode["classes"].append("mem-superseded")
+            shown["classes"].append("mem-superseded")
         reference = internal_link(
-            builder, fromdocname, found.docname, found.anchor, contnode, self._tooltip(found)
+            builder, fromdocname, found.docname, found.anchor, shown, self._tooltip(found)
         )
         if found.kind is TargetKind.SUPPLIED:
             reference["classes"].append("memreport-supplied")
-        return cast("nodes.reference", reference)
+        return reference
 
     def resolve_any_xref(
         self,

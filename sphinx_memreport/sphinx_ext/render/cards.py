@@ -11,7 +11,6 @@ from sphinx import addnodes
 from sphinx_memreport.sphinx_ext.nodes import HERE, RECORD, Heading, record_card, record_field
 from sphinx_memreport.sphinx_ext.render.page import Page, badge, web_link
 from sphinx_memreport.sphinx_ext.render.relations import render_relations, render_standing
-from sphinx_memreport.sphinx_ext.roles import record_reference
 from sphinx_memreport.sphinx_ext.words import _
 
 
@@ -23,7 +22,7 @@ def render_card(page: Page, node: record_card) -> list[nodes.Node]:
     pairs = zip(node.children[::2], node.children[1::2], strict=True)
     for signature, content in cast("Iterator[tuple[nodes.Element, nodes.Element]]", pairs):
         heading = cast("Heading", signature.attributes.pop("memreport_heading"))
-        signature[:] = list(_signature(heading, signature))
+        signature[:] = list(_signature(page, heading, signature))
         if heading.declares:
             standing = render_standing(page, heading.report, heading.id)
             if standing and "memreport-record" in card["classes"]:
@@ -33,23 +32,23 @@ def render_card(page: Page, node: record_card) -> list[nodes.Node]:
     return [card]
 
 
-def _signature(heading: Heading, signature: nodes.Element) -> Iterator[nodes.Node]:
+def _signature(page: Page, heading: Heading, signature: nodes.Element) -> Iterator[nodes.Node]:
     """Title, ID, kind and statuses, in the order of what a reader looks for."""
     if signature.children:
         yield addnodes.desc_name("", "", *signature.children)
-        yield addnodes.desc_sig_space()
+        yield nodes.Text(" ")
     shown: nodes.Element = nodes.literal("", heading.id, classes=["memreport-id"])
     if heading.link == HERE:
         shown = nodes.reference(
             "", "", shown, internal=True, refid=signature["ids"][0], reftitle=_("Link to this")
         )
     elif heading.link == RECORD:
-        shown = record_reference(heading.report, heading.id, shown, explicit=False)
+        shown = page.link(heading.report, heading.id, shown)
     elif heading.link:
         shown = web_link(heading.link, shown)
     yield addnodes.desc_addname("", "", shown)
     for text, css_class in heading.badges:
-        yield addnodes.desc_sig_space()
+        yield nodes.Text(" ")
         yield badge(text, css_class)
 
 

@@ -86,6 +86,7 @@ def _passage(evidence: Evidence, resolution: Resolution) -> nodes.literal_block:
     # a passage is a fragment: what a lexer finds odd in it is no fault
     block["force"] = True
     block["translatable"] = False
+    block["trim_flags"] = False  # word for word
     # an author's own line breaks need not be those of the file
     if resolution.lines and resolution.passage is not None:
         block["linenos"] = True

@@ -16,7 +16,6 @@ from sphinx_memreport.permalinks import permalink
 from sphinx_memreport.sphinx_ext.links import internal_link
 from sphinx_memreport.sphinx_ext.pages import source_page_uri
 from sphinx_memreport.sphinx_ext.passages import visible_name
-from sphinx_memreport.sphinx_ext.roles import record_reference
 from sphinx_memreport.sphinx_ext.words import _, line_numbers, listed
 
 if TYPE_CHECKING:
@@ -62,13 +61,17 @@ class Page:
     def cite_source(self, report: str, source_id: str) -> nodes.Node:
         """A source ID, linked to its entry in the register."""
         shown = nodes.inline("", source_id, classes=["memreport-source"])
-        return record_reference(report, source_id, shown, explicit=False)
+        return self.link(report, source_id, shown)
 
     def cite_record(self, report: str, record_id: str, label: str = "") -> nodes.Node:
         """A record, linked by its label (else its ID)."""
         unbroken = [] if label else ["memreport-cited-id"]
         shown = nodes.inline("", label or record_id, classes=unbroken)
-        return record_reference(report, record_id, shown, explicit=bool(label))
+        return self.link(report, record_id, shown)
+
+    def link(self, report: str, target: str, shown: nodes.Element) -> nodes.Element:
+        """What is shown of a record or source, linked to it."""
+        return self.domain.link(self.app.builder, self.docname, report, target, shown)
 
     def citation(self, citation: Citation) -> nodes.Node:
         """A place that cites a record, linked."""

@@ -14,7 +14,8 @@ from sphinx_memreport.sphinx_ext.words import _, listed, sentence, shown_value, 
 def render_relations(page: Page, report: str, target: str) -> list[nodes.Node]:
     """The relations of one record, or nothing."""
     site = page.site
-    fields = nodes.field_list(classes=["memreport-relations"])
+    # a search for a record is to find it, and not what is named beside it on many pages
+    fields = nodes.field_list(classes=["memreport-relations", "no-search"])
     annotations = site.annotations.get((report, target), [])
     if annotations:
         fields += _annotations(page, annotations)

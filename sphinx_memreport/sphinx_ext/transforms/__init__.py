@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sphinx_memreport.sphinx_ext.transforms.fill import FillPlaceholders
+from sphinx_memreport.sphinx_ext.transforms.fill import (
+    FillPlaceholders,
+    FillPlaceholdersForLatex,
+)
 from sphinx_memreport.sphinx_ext.transforms.losses import NoteLosses
 from sphinx_memreport.sphinx_ext.transforms.mentions import NoteMentions
 
@@ -18,3 +21,4 @@ def setup_transforms(app: Sphinx) -> None:
     app.add_transform(NoteLosses)
     app.add_transform(NoteMentions)
     app.add_post_transform(FillPlaceholders)
+    app.add_post_transform(FillPlaceholdersForLatex)

@@ -51,10 +51,10 @@ RENDERERS: Mapping[type[nodes.Element], Callable[[Page, Any], list[nodes.Node]]]
 
 
 class FillPlaceholders(SphinxPostTransform):
-    """Replaces every placeholder of a page; links among the results are resolved by Sphinx."""
+    """Replaces every placeholder of a page; links in what is put there are resolved already."""
 
-    # before Sphinx resolves references, so that those put in here are resolved, too
-    default_priority = 8
+    # behind the transforms of Sphinx, each of which walks over every node: none need see these
+    default_priority = 410
 
     def run(self, **_kwargs: Any) -> None:
         """Fill one document."""
@@ -66,6 +66,13 @@ class FillPlaceholders(SphinxPostTransform):
                 docname = joined.get(node, self.env.current_document.docname)
                 page = Page(domain.app, domain, docname, domain.facts(docname))
                 node.replace_self(render(page, node))
+
+
+class FillPlaceholdersForLatex(FillPlaceholders):
+    """LaTeX has transforms of its own, for footnotes and listings, that must see what is filled."""
+
+    default_priority = 210
+    formats = ("latex",)
 
 
 def _joined_documents(document: nodes.document) -> dict[nodes.Element, str]:
