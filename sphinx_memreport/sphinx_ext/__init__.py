@@ -20,6 +20,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     from sphinx_memreport.sphinx_ext.events import BuildEvents
     from sphinx_memreport.sphinx_ext.export import setup_export
     from sphinx_memreport.sphinx_ext.heap import setup_heap
+    from sphinx_memreport.sphinx_ext.highlighting import setup_highlighting
     from sphinx_memreport.sphinx_ext.kept import setup_kept
     from sphinx_memreport.sphinx_ext.needs import setup_needs
     from sphinx_memreport.sphinx_ext.nodes import setup_nodes
@@ -42,6 +43,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     setup_check_builder(app)
     setup_kept(app)
     setup_heap(app)
+    setup_highlighting(app)
     BuildEvents(app)
     return {
         "version": __version__,

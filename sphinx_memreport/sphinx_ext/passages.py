@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from fnmatch import translate
 from functools import cache
-from pathlib import PurePosixPath
 from textwrap import dedent
 
 from pygments.lexers import get_all_lexers, get_lexer_for_filename
@@ -59,7 +58,7 @@ def evidence_anchor(evidence: Evidence) -> str:
 
 def language_of(path: str | None) -> str:
     """The name of the Pygments lexer for a path; plain text when there is none."""
-    name = PurePosixPath(path or "").name
+    name = (path or "").rpartition("/")[2]
     _stem, dot, ending = name.rpartition(".")
     # Pygments tries some 900 patterns on a name, nearly all of which look at its ending alone
     return _language_of_name(name if _special_names().match(name) else f"x{dot}{ending}")
