@@ -11,13 +11,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, lru_cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pygments import highlight
 from sphinx.builders.html import StandaloneHTMLBuilder
+from sphinx.util.parallel import ParallelTasks
 
 from sphinx_memreport import __version__
 from sphinx_memreport.config import GitSource
@@ -55,8 +56,11 @@ _SECTION = re.compile(
 _ASSET_OF_NEEDS = re.compile(r"(?:^|/)sphinx-(?:needs|data-viewer)/")
 #: Characters of a file that a page shows whole.
 _WHOLE_LIMIT = 1_000_000
+#: Pages that are not worth a process.
+_FEW = 20
 
 
+@lru_cache(maxsize=4096)  # a file is quoted many times, close together
 def source_page_name(report: str, source_id: str, path: str) -> str:
     """The page of a file, safe as a file name and in a URL, whatever the path is made of.
 
@@ -95,12 +99,14 @@ class Passage(NamedTuple):
 
 
 def collect_source_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Pages for ``html-collect-pages``: one for each quoted file."""
+    """Pages for ``html-collect-pages``: one for each quoted file.
+
+    A build with several processes has written them all when it comes to the end of these.
+    """
     if not isinstance(app.builder, StandaloneHTMLBuilder) or app.builder.name not in _BUILDERS:
         return
     domain = cast("MemDomain", app.env.get_domain("mem"))
     wanted = has_source_pages(app)
-    # one for all pages: each would work out all of the style anew
     formatter = app.builder.highlighter.get_formatter(nowrap=True)
     pages = [
         _SourcePage(app, domain, *key, passages, formatter)
@@ -109,9 +115,24 @@ def collect_source_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str
     ]
     _remove_others(app.builder, {page.name for page in pages})
     changed = newest_template(app.builder)
-    for page in pages:
-        if not page.is_written(changed):
-            yield page.name, {"title": escape(page.title), "body": page.body()}, "page.html"
+    due = [page for page in pages if not page.is_written(changed)]
+    if app.builder.parallel_ok and len(due) > _FEW:
+        _write_in_parallel(app, due)
+    else:
+        yield from (page.parts() for page in due)
+
+
+def _write_in_parallel(app: Sphinx, due: list[_SourcePage]) -> None:
+    builder = cast("StandaloneHTMLBuilder", app.builder)
+
+    def write(pages: list[_SourcePage]) -> None:
+        for page in pages:
+            builder.handle_page(*page.parts())
+
+    tasks = ParallelTasks(app.parallel)
+    for first in range(app.parallel):
+        tasks.add_task(write, due[first :: app.parallel])
+    tasks.join()
 
 
 def source_page_files(app: Sphinx) -> list[str]:
@@ -241,7 +262,11 @@ class _SourcePage:
             return None
         return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
-    def body(self) -> str:
+    def parts(self) -> tuple[str, dict[str, Any], str]:
+        """Name, context and template, as Sphinx takes them."""
+        return self.name, {"title": escape(self.title), "body": self._body()}, "page.html"
+
+    def _body(self) -> str:
         """All of the page below the theme's own parts."""
         quoted = {n for each in self.passages for n in range(each.lines.start, each.lines.end + 1)}
         blocks = [
