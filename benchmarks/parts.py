@@ -11,7 +11,14 @@ from statistics import median
 from typing import NamedTuple
 
 from benchmarks.sites import FUNCTIONS, function, path_of
-from sphinx_memreport.core.quotes import NotText, decode, is_lfs_pointer, normalise
+from sphinx_memreport.core.blobs import Blob
+from sphinx_memreport.core.quotes import (
+    NotText,
+    SourceText,
+    decode,
+    is_lfs_pointer,
+    normalise,
+)
 from sphinx_memreport.core.resolve import QuoteRequest, Requests, resolve
 from sphinx_memreport.gitstore import open_git
 
@@ -60,7 +67,7 @@ def real_quotes(repository: Path, commit: str, quotes: int, files: int) -> set[Q
 def compare_parts(
     repository: Path, commit: str, requests: set[QuoteRequest], repeats: int
 ) -> Iterator[Part]:
-    """Blobs read, and quotes located with the reading included."""
+    """Blobs read, quotes located with the reading included, and all that a build asks for."""
     paths = sorted({request.path for request in requests})
 
     def read() -> None:
@@ -68,7 +75,19 @@ def compare_parts(
             for _path, _blob in source.blobs(paths):
                 pass
 
+    by_path: dict[str, list[str]] = {path: [] for path in paths}
+    for request in requests:
+        by_path[request.path].append(request.quote)
+
     def locate() -> None:
+        with open_git(repository, commit) as source:
+            for path, blob in source.blobs(paths):
+                assert isinstance(blob, Blob)
+                text = SourceText(decode(blob.data, "utf-8"))
+                for quote in by_path[path]:
+                    text.locate(quote)
+
+    def answer() -> None:
         with open_git(repository, commit) as source:
             resolve(Requests(quotes=set(requests)), source, "utf-8")
 
@@ -85,6 +104,7 @@ def compare_parts(
     yield _compared(f"{len(paths)} blobs read", read, bare_read, repeats)
     name = f"{len(requests)} quotes located in {len(paths)} blobs, reading included"
     yield _compared(name, locate, bare_locate, repeats)
+    yield _compared("the same, with verdicts and excerpts for pages", answer, bare_locate, repeats)
 
 
 def _compared(

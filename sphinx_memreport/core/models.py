@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -440,8 +440,7 @@ class SearchResult(Model):
     locked: date | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found(Slotted):
+class Found(NamedTuple):
     """A quote that occurs exactly once (within ``lines``, if those were given)."""
 
     lines: LineRange
@@ -450,21 +449,16 @@ class Found(Slotted):
     end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ambiguous(Slotted):
+class Ambiguous(NamedTuple):
     """A quote that occurs more than once; overlapping occurrences count."""
 
     occurrences: tuple[LineRange, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Missing(Slotted):
+class Missing(NamedTuple):
     """A quote that does not occur.
 
     ``elsewhere`` holds where the file does have it, when it was sought only within given lines.
     """
 
     elsewhere: tuple[LineRange, ...] = ()
-
-
-Location = Annotated[Found | Ambiguous | Missing, Field(discriminator="kind")]

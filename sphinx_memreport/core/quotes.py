@@ -12,6 +12,7 @@ import re
 from array import array
 from bisect import bisect_right
 from functools import cached_property
+from io import StringIO
 from itertools import accumulate
 
 from sphinx_memreport.core.models import Ambiguous, Found, LineRange, Missing
@@ -59,9 +60,10 @@ class SourceText:
             raise ValueError("an empty quote stands everywhere and nowhere")
         places = self._places(needle, within)
         if len(places) == 1:
-            start, end = self._verbatim(quote, within) or self.span(
-                places[0], places[0] + len(needle)
-            )
+            exact = self._verbatim(quote.strip(), places[0]) if within is None else None
+            if exact is not None:
+                return exact
+            start, end = self.span(places[0], places[0] + len(needle))
             return Found(lines=self.lines_of(start, end), start=start, end=end)
         if places:
             return Ambiguous(occurrences=self._line_ranges(places, len(needle)))
@@ -69,14 +71,19 @@ class SourceText:
             return Missing()
         return Missing(elsewhere=self._line_ranges(self._places(needle), len(needle)))
 
-    def _verbatim(self, quote: str, within: LineRange | None) -> tuple[int, int] | None:
-        """Where the only occurrence stands if it is written there letter by letter, else None.
+    def _verbatim(self, quote: str, place: int) -> Found | None:
+        """The only occurrence, if it is written as the quote is, letter by letter, else None.
 
         Most are, and then nothing has to be worked out of how text and normalised text differ.
+
+        :param place: where it stands in ``normalised``, from which text only lies further on.
         """
-        quote = quote.strip()
-        start = self.text.find(quote) if within is None else -1
-        return (start, start + len(quote)) if start >= 0 else None
+        start = self.text.find(quote, place)
+        if start < 0:
+            return None
+        first = bisect_right(self._line_starts, start)
+        lines = LineRange(start=first, end=first + quote.count("\n"))
+        return Found(lines=lines, start=start, end=start + len(quote))
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Offsets into ``text`` of a non-empty span of ``normalised``."""
@@ -144,8 +151,8 @@ class SourceText:
     @cached_property
     def _line_starts(self) -> array[int]:
         """Where each line starts; the entry after the last line is one past its line end."""
-        lines = self.text.split("\n")
-        return array("Q", accumulate(map((1).__add__, map(len, lines)), initial=0))
+        text = self.text if self.text.endswith("\n") else f"{self.text}\n"
+        return array("Q", accumulate(map(len, StringIO(text, newline="\n")), initial=0))
 
     @cached_property
     def _moves(self) -> tuple[array[int], array[int]]:
