@@ -38,8 +38,10 @@ def _freeze(app: Sphinx, *_event: object) -> None:
 
 
 def _let_go_of_trees(app: Sphinx, *_event: object) -> None:
-    # no part of Sphinx's interface: where it is not, all is as it was
-    getattr(app.env, "_write_doc_doctree_cache", {}).clear()
+    # no part of Sphinx's interface: where they are not, all is as it was
+    for name in ("_write_doc_doctree_cache", "_pickled_doctree_cache"):
+        # the latter would be asked first, also when an application builds a second time
+        getattr(app.env, name, {}).clear()
 
 
 def _restore(*_event: object) -> None:
