@@ -9,6 +9,7 @@ from contextlib import suppress
 from glob import escape
 from pathlib import Path
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
 #: How the names of files and folders end that are not in their place yet.
 PART = ".memreport-part"
 
@@ -36,7 +37,7 @@ def _outer(value: object) -> str:
 
 
 def _inner(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return _ENCODER.encode(value)
 
 
 def leftovers(target: Path) -> list[Path]:

@@ -172,6 +172,8 @@ class Site:
         # asked for by each page that shows the record, and by the export
         self._targets: dict[Key, Target] = {}
         self._citations: dict[Key, list[Citation]] = {}
+        self._resolutions: dict[tuple[str, int], Resolution] = {}
+        self._sources: dict[Key, SourceRules | None] = {}
 
     # --- declarations ---------------------------------------------------------------------
 
@@ -412,10 +414,17 @@ class Site:
 
     def source_of(self, item: Evidence | PathReference) -> SourceRules | None:
         """The source that a piece of evidence or a path names, None when there is none."""
-        rules = self.reports.get(item.report)
-        if rules and isinstance(item, PathReference) and not item.source:
-            return rules.only_tree
-        return rules.source(item.source) if rules else None
+        if isinstance(item, PathReference) and not item.source:
+            rules = self.reports.get(item.report)
+            return rules.only_tree if rules else None
+        return self._source(item.report, item.source)
+
+    def _source(self, report: str, source_id: str) -> SourceRules | None:
+        key = report, source_id
+        if key not in self._sources:
+            rules = self.reports.get(report)
+            self._sources[key] = rules.source(source_id) if rules else None
+        return self._sources[key]
 
     def layer(self, evidence: Evidence) -> Layer | None:
         """What a piece of evidence can establish: as its author says, else as configured.
@@ -443,6 +452,12 @@ class Site:
 
     def resolution(self, evidence: Evidence) -> Resolution:
         """The verdict on a piece of evidence."""
+        key = evidence.docname, evidence.number
+        if key not in self._resolutions:
+            self._resolutions[key] = self._resolution(evidence)
+        return self._resolutions[key]
+
+    def _resolution(self, evidence: Evidence) -> Resolution:
         source = self.source_of(evidence)
         request = quote_request(evidence, source) if source else None
         if source is None or request is None:
