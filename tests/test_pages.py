@@ -151,6 +151,34 @@ def test_source_pages_can_be_whole_or_left_out(site_of: SiteOf) -> None:
     assert "_memreport/" not in site.build(memreport_source_pages="none").page("memory")
 
 
+def test_many_pages_are_the_same_whether_one_process_writes_them_or_three(
+    site_of: SiteOf,
+) -> None:
+    names = [f"part{number}.txt" for number in range(40)]
+    site = site_of({name: f"what {name} says\n".encode() for name in names})
+    records = [
+        record(f"part{letter(n)}", f"what {each} says", each) for n, each in enumerate(names)
+    ]
+    serial = site.build({"memory.md": "# Memory\n\n" + "".join(records)})
+    parallel = site.build(parallel=3, cache="parallel")
+    assert serial.problems == parallel.problems == []
+    for name in names:
+        page = source_page_name("jotter", "SRC-1", name)
+        assert f"what {name} says" in serial.text(page)
+        assert parallel.page(page) == serial.page(page)
+    without = records[:-1]  # and a page that is not due is left alone
+    again = site.build(
+        {"memory.md": "# Memory\n\n" + "".join(without)}, parallel=3, cache="parallel"
+    )
+    assert again.broken_links() == []
+    assert not (again.out / f"{source_page_name('jotter', 'SRC-1', names[-1])}.html").exists()
+
+
+def letter(number: int) -> str:
+    """A number as letters, as IDs have them."""
+    return chr(97 + number // 26) + chr(97 + number % 26)
+
+
 def test_an_unknown_kind_of_source_pages_is_refused(site_of: SiteOf) -> None:
     built = site_of({"lines.txt": LINES}).build(memreport_source_pages="all")
     assert built.status == 2

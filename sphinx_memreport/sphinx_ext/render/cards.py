@@ -19,8 +19,9 @@ def render_card(page: Page, node: record_card) -> list[nodes.Node]:
     card = addnodes.desc("", *node.children)
     card.attributes.update(node.attributes)
     card.source, card.line = node.source, node.line
-    pairs = zip(node.children[::2], node.children[1::2], strict=True)
-    for signature, content in cast("Iterator[tuple[nodes.Element, nodes.Element]]", pairs):
+    signatures = [each for each in node.children if isinstance(each, addnodes.desc_signature)]
+    contents = [each for each in node.children if isinstance(each, addnodes.desc_content)]
+    for signature, content in zip(signatures, contents, strict=True):
         heading = cast("Heading", signature.attributes.pop("memreport_heading"))
         signature[:] = list(_signature(page, heading, signature))
         if heading.declares:
