@@ -60,30 +60,27 @@ class SourceText:
             raise ValueError("an empty quote stands everywhere and nowhere")
         places = self._places(needle, within)
         if len(places) == 1:
-            exact = self._verbatim(quote.strip(), places[0]) if within is None else None
-            if exact is not None:
-                return exact
-            start, end = self.span(places[0], places[0] + len(needle))
-            return Found(lines=self.lines_of(start, end), start=start, end=end)
+            return self._found(quote, places[0], len(needle), within)
         if places:
             return Ambiguous(occurrences=self._line_ranges(places, len(needle)))
         if within is None:
             return Missing()
         return Missing(elsewhere=self._line_ranges(self._places(needle), len(needle)))
 
-    def _verbatim(self, quote: str, place: int) -> Found | None:
-        """The only occurrence, if it is written as the quote is, letter by letter, else None.
+    def _found(self, quote: str, place: int, length: int, within: LineRange | None) -> Found:
+        """The only occurrence of a quote, in ``normalised`` at ``place``.
 
-        Most are, and then nothing has to be worked out of how text and normalised text differ.
-
-        :param place: where it stands in ``normalised``, from which text only lies further on.
+        Most quotes are written letter by letter as the file is. Then nothing has to be worked out
+        of how text and normalised text differ, but that text never stands before its place there.
         """
-        start = self.text.find(quote, place)
+        quote = quote.strip()
+        start = self.text.find(quote, place) if within is None else -1
         if start < 0:
-            return None
+            start, end = self.span(place, place + length)
+            return Found(lines=self.lines_of(start, end), start=start, end=end)
         first = bisect_right(self._line_starts, start)
         lines = LineRange(start=first, end=first + quote.count("\n"))
-        return Found(lines=lines, start=start, end=start + len(quote))
+        return Found(lines, start, start + len(quote))
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Offsets into ``text`` of a non-empty span of ``normalised``."""
@@ -130,8 +127,8 @@ class SourceText:
     def _places(self, needle: str, within: LineRange | None = None) -> list[int]:
         """The first MAX_OCCURRENCES offsets of ``needle`` in ``normalised``."""
         start, end = (0, len(self.normalised)) if within is None else self._bounds(within)
-        places: list[int] = []
         place = self.normalised.find(needle, start, end)
+        places: list[int] = []
         while place >= 0 and len(places) < MAX_OCCURRENCES:
             places.append(place)
             place = self.normalised.find(needle, place + 1, end)
