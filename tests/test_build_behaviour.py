@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,8 @@ import pytest
 from bs4 import BeautifulSoup
 from pinned_repo import FIRST, SECOND, PinnedRepo, plain
 from sitebuilder import Built, TinySite, report_toml
+
+from sphinx_memreport.sphinx_ext.directives import base
 
 RECALL = "scored.sort(key=lambda pair: pair[0], reverse=True)"
 
@@ -99,6 +102,25 @@ def test_every_problem_is_said_and_fails_the_build_again_and_again(
     assert first.stderr == second.stderr
     assert "0 added, 0 changed, 0 removed" in second.stdout
     assert "MEM-OBJ-nota" in (site.root / "cache/html/other.html").read_text()
+
+
+def test_plain_words_are_shown_as_the_parser_would_show_them(
+    site: TinySite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("Stored note", "1. Ein Wort; drei, vier-fünf. MEM-CMP-search.", "Tom's _note_", "a--b")
+    records = [
+        f":::{{memobject}} MEM-OBJ-x{'abcd'[number]} — {each}\n:identity: {each}\n:::\n"
+        for number, each in enumerate(words)
+    ]
+    files = {**SITE, "words.md": "\n".join(["# Words\n", *records])}
+    extensions = ["colon_fence", "smartquotes", "replacements", "strikethrough", "tasklist"]
+    quick = site.build(files, myst_enable_extensions=extensions)
+    monkeypatch.setattr(base, "_WORDS", re.compile(r"(?!)"))
+    parsed = site.build(cache="parsed", myst_enable_extensions=extensions)
+    assert quick.problems == parsed.problems == []
+    assert "vier-fünf. MEM-CMP-search." in quick.text("words")
+    assert pages(quick) == pages(parsed)
+    assert quick.data("memreport.json") == parsed.data("memreport.json")
 
 
 def test_nothing_hides_an_error(site: TinySite) -> None:

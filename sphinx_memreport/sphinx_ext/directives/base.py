@@ -17,14 +17,19 @@ from sphinx_memreport.core.registry import DocumentFacts
 from sphinx_memreport.sphinx_ext.directives.options import AnyOption, read_options, said_of_unknown
 
 if TYPE_CHECKING:
+    from sphinx.environment import BuildEnvironment
+
     from sphinx_memreport.sphinx_ext.domain import MemDomain
 
 #: Where the source text of the document that is read is kept.
 SOURCE_TEXT = "memreport-source-text"
+_SOURCE_LINES = "memreport-source-lines"
 #: Where the ID of the record around a nested directive, and the anchor of the annotation on it
 #: that stands in between, are kept while they are read.
 _CURRENT_RECORD = "memreport-record"
 _CURRENT_ANNOTATION = "memreport-annotation"
+# what no rule of Markdown, or extension of it, takes for anything else
+_WORDS = re.compile(r"[^\W_]+(?:(?:[,;.]? |-)[^\W_]+)*\.?")
 # what may stand before the colon of a link's address; other schemes may run something
 _SCHEME = re.compile(r"[^/?#]*?:")
 _HARMLESS_SCHEMES = frozenset({"http:", "https:", "mailto:", "ftp:"})
@@ -167,10 +172,12 @@ class MemDirective(SphinxDirective):
 
         MyST puts an empty line before a body that starts with a nested colon fence, and counts it.
         """
-        lines = str(self.env.temp_data.get(SOURCE_TEXT, "")).split("\n")
-        body = self.block_text.split("\n")[1:3]
+        body = self.block_text.split("\n", 3)[1:3]
+        if len(body) < 2 or body[0]:
+            return 0
+        lines = source_lines(self.env)
         below = lines[self.lineno].strip(" >\t") if self.lineno < len(lines) else ""
-        return int(len(body) == 2 and not body[0] and below.startswith(":::") and below in body[1])
+        return int(below.startswith(":::") and below in body[1])
 
     def document_line(self, line: int) -> int:
         """The line of the document at which a line of the body, counted from 1, stands."""
@@ -180,8 +187,18 @@ class MemDirective(SphinxDirective):
 
     def parse_prose(self, text: str) -> list[nodes.Node]:
         """Inline text of an option or label as nodes."""
+        if isinstance(self.state, MockState) and _WORDS.fullmatch(text):
+            return [nodes.Text(text)]  # as most labels are: a parser for each takes its time
         found, messages = self.parse_inline(text, lineno=self.lineno)
         return [*inert(found), *messages]
+
+
+def source_lines(env: BuildEnvironment) -> list[str]:
+    """The lines of the document that is read, as they are in its file."""
+    data = env.temp_data
+    if _SOURCE_LINES not in data:
+        data[_SOURCE_LINES] = str(data.get(SOURCE_TEXT, "")).split("\n")
+    return cast("list[str]", data[_SOURCE_LINES])
 
 
 def inert(found: list[nodes.Node]) -> list[nodes.Node]:
