@@ -66,6 +66,8 @@ _LONGEST_WORD = 40
 # Up to so many words at an end of a quote count as changed rather than gone, unless that costs
 # more than this much similarity.
 _SUBSTITUTED, _SUBSTITUTION = 3, 10.0
+# The quote's own beginning or end, behind no more inserted characters than this, is worth more.
+_INSERTED, _WHOLE = 24, 25.0
 
 
 def nearest_passage(quote: str, source: SourceText, minimum: float = 60.0) -> Near | None:
@@ -202,7 +204,27 @@ def _aligned_edges(
     starts, ends = {words[start].start: 0.0}, {words[end].end: 0.0}
     starts[words[max(0, start - before)].start] = _worth(before)
     ends[words[min(end + after, len(words) - 1)].end] = _worth(after)
+    # the rest of the quote may only stand on the other side of something that was inserted
+    whole = _behind_insertion(tokens, words, end, quoted[len(quoted) - after :])
+    if whole is not None:
+        ends[words[whole].end] = _WHOLE
+    back = [_Span(-word.end, -word.start) for word in reversed(words)]
+    whole = _behind_insertion(tokens[::-1], back, len(words) - 1 - start, quoted[:before][::-1])
+    if whole is not None:
+        starts[-back[whole].end] = _WHOLE
     return starts, ends
+
+
+def _behind_insertion(
+    tokens: Sequence[str], words: Sequence[_Span], at: int, rest: Sequence[str]
+) -> int | None:
+    """The last word of ``rest``, where that stands a little further on than at the next word."""
+    for start in range(at + 1, len(words) - len(rest) + 1 if rest else 0):
+        if words[start].start - words[at].end > _INSERTED:
+            break
+        if tokens[start : start + len(rest)] == rest:
+            return start + len(rest) - 1
+    return None
 
 
 def _worth(unmatched: int) -> float:

@@ -132,6 +132,26 @@ def test_the_diff_says_what_changed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("quote", "text", "diff"),
+    [
+        ("dumps(self.items))", "dumps(self.items, indent=1))", "dumps(self.items{+, indent=1+}))"),
+        ("def add(self, name):", "def add(self, name, n=1):", "def add(self, name{+, n=1+}):"),
+        (
+            "f(load(path), flags)",
+            "f(cached, load(path), flags)",
+            "f({+cached, +}load(path), flags)",
+        ),
+    ],
+)
+def test_what_was_inserted_near_an_end_takes_nothing_away(quote: str, text: str, diff: str) -> None:
+    found = nearest_passage(
+        quote, SourceText(f"import json\n\n{text}\n    return self.other(None)\n")
+    )
+    assert found is not None
+    assert found.diff == diff
+
+
+@pytest.mark.parametrize(
     "quote",
     [
         "SELECT id, body FROM notes WHERE owner = ? ORDER BY created",
