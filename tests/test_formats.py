@@ -244,6 +244,17 @@ def test_latex_keeps_every_word(
     assert lost(blocks[docname], kept) == {}
 
 
+def test_every_link_of_a_latex_document_has_a_target_in_one_of_them(
+    site: TinySite,
+) -> None:
+    whole = [("index", "all.tex", "Report", "Nobody", "howto")]
+    text = (site.build(builder="latex", latex_documents=whole).out / "all.tex").read_text("utf-8")
+    links = set(re.findall(r"\\hyperref\[\\detokenize\{([^}]*)\}\]", text))
+    targets = set(re.findall(r"\\label\{\\detokenize\{([^}]*)\}\}", text))
+    assert any(link.endswith(":src-1") for link in links)
+    assert links - targets == set()
+
+
 # --- one file -------------------------------------------------------------------------------
 
 

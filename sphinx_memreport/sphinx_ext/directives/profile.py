@@ -55,7 +55,7 @@ class ProfileDirective(YamlDirective):
                 axes=tuple(axes[name] for name in AXES if name in axes),
             )
         )
-        return [self._shown(tables, axes)]
+        return self._shown(tables, axes)
 
     # --- reading --------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ class ProfileDirective(YamlDirective):
 
     # --- showing --------------------------------------------------------------------------
 
-    def _shown(self, tables: dict[str, Table], axes: dict[str, ProfileAxis]) -> nodes.Node:
+    def _shown(self, tables: dict[str, Table], axes: dict[str, ProfileAxis]) -> list[nodes.Node]:
         rows = []
         for name in AXES:
             cells: list[list[nodes.Node]] = [[nodes.strong("", term(axis_title(name)))]]
@@ -135,10 +135,12 @@ class ProfileDirective(YamlDirective):
                 rows.append([*cells, [badge(_("not assessed"), "assessment")], []])
         columns = (Column(_("Axis"), 20), Column(_("Assessment"), 14), Column(_("Findings"), 66))
         shown = scrolling_table(columns, rows, "profile")
-        if PROFILE_ANCHOR not in self.state.document.ids:
-            shown["ids"].append(PROFILE_ANCHOR)
-            self.state.document.note_explicit_target(shown)
-        return shown
+        if PROFILE_ANCHOR in self.state.document.ids:
+            return [shown]
+        # an element of its own: LaTeX sets no label for the IDs of any other
+        target = nodes.target("", "", ids=[PROFILE_ANCHOR])
+        self.state.document.note_explicit_target(target)
+        return [target, shown]
 
     def _cells(self, table: Table, axis: ProfileAxis) -> list[list[nodes.Node]]:
         value = table.values.get("findings")

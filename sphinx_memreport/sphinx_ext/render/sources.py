@@ -55,7 +55,8 @@ def _count(page: Page) -> str:
 def _pin(page: Page, slug: str, source_id: str, source: Source, *, target: bool) -> nodes.Node:
     pin = nodes.inline("", "", classes=["memreport-pin"])
     if target:
-        pin["ids"] = [anchor(source_id)]
+        # an element of its own: LaTeX sets no label for the IDs of any other
+        pin += nodes.target("", "", ids=[anchor(source_id)])
         pin += nodes.strong("", source_id)
     else:
         pin += page.cite_source(slug, source_id)
