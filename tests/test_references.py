@@ -149,6 +149,20 @@ def test_records_know_who_cites_them(site: TinySite) -> None:
     }
 
 
+def test_evidence_of_its_own_that_supports_a_record_is_what_cites_it(site: TinySite) -> None:
+    aside = "```{evidence} README.md\n:supports: MEM-OBJ-note\n\n# Jotter\n```\n"
+    built = site.build({"note.md": f"# N\n\n{DECLARED}\n{aside}", "two.md": f"# Two\n\n{aside}"})
+    links = built.soup("note").select(".memreport-relations a")
+    assert [(link.get_text(), link["href"]) for link in links] == [
+        ("N", "#evidence-1"),
+        ("Two", "two.html#evidence-1"),
+    ]
+    (supported,) = built.soup("two").select(".memreport-evidence .memreport-supports a")
+    assert supported["href"] == "note.html#mem-obj-note"
+    assert "Supports Stored note (MEM-OBJ-note)" in built.text("two")
+    assert built.broken_links() == []
+
+
 def test_records_stand_in_the_local_table_of_contents(site: TinySite) -> None:
     built = site.build({"note.md": f"# N\n\n## Objects\n\n{DECLARED}"})
     toc = built.env.tocs["note"]

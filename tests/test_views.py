@@ -211,25 +211,27 @@ def test_coverage_of_evidence(site: TinySite) -> None:
             "::::{memobject} MEM-OBJ-covered\n::::\n\n"
             f"::::{{memobject}} MEM-OBJ-stale\n{STALE}::::\n\n"
             "::::{memabsence} MEM-ABS-expiry\n:pattern: expire\n:searched: src/**\n::::\n\n"
+            "::::{memabsence} MEM-ABS-class\n:pattern: class\n:searched: src/**\n::::\n\n"
             "```{memcoverage}\n- entry: A\n  direct: [bin/jot]\n"
             "  records: [MEM-OBJ-covered]\n```\n",
         }
     )
-    assert [code for code, _, _ in built.problems] == ["stale-quote"]
+    assert [code for code, _, _ in built.problems] == ["stale-quote", "refuted-absence"]
     assert table(built, "standing") == [
         "ID Label Rests on Verified quotes Which",
         "MEM-CMP-store Store nothing 0/0",
         "MEM-OBJ-path only a path 0/0 src/jotter",
         "MEM-OBJ-covered only a path 0/0 bin/jot",
         "MEM-OBJ-stale unverified quotes only 0/1",
+        "MEM-ABS-class a refuted search 0/0",
         "EPI-CLM-fast It is fast one shared quote 1/1 shared with MEM-OBJ-note , MEM-RTE-recall",
         "MEM-OBJ-note Stored note one shared quote 1/1 shared with EPI-CLM-fast , MEM-RTE-recall",
         "MEM-ABS-expiry a search 0/0",
         "MEM-RTE-recall Recall verified quotes 2/2",
     ]
     assert (
-        "8 records. Nothing: 1; only a path: 2; unverified quotes only: 1; one shared quote: 2; "
-        "a search: 1; verified quotes: 1."
+        "9 records, by what they rest on. Nothing: 1; only a path: 2; unverified quotes only: 1; a refuted search: 1; "
+        "one shared quote: 2; a search: 1; verified quotes: 1."
     ) in built.text("view")
 
 

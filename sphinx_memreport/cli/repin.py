@@ -51,7 +51,8 @@ def repin(
     Every quote, path and search of the report is looked up at both commits: it is unchanged,
     moved (to other lines), renamed (its file was), edited or gone. What is safe is a diff: the
     pin, ranges of lines, renamed paths. What is edited or gone is left to you, with the records
-    that rest on it; after --write, 'memreport check' reports the same.
+    that rest on it; after --write, 'memreport check' reports the same, but for edited lines
+    that a path without a quote points at.
 
     COMMIT is a hash, a tag or a branch of the checkout. This brings new ones to any checkout, that
     of 'memreport fetch' included; URL is 'repository' of memreport.toml:

@@ -89,6 +89,7 @@ class Standing(StrEnum):
     NOTHING = "nothing"
     PATH = "only a path"
     UNVERIFIED = "unverified quotes only"
+    REFUTED = "a refuted search"
     SHARED = "one shared quote"
     SEARCH = "a search"
     VERIFIED = "verified quotes"
@@ -108,8 +109,9 @@ def standing_rows(site: Site, view: View) -> list[StandingRow]:
 
     A record that rests on one passage shares it when other records quote the same words at the
     same place. Two sentences on one line are two passages. An absence without a quote rests on
-    the search that the build runs for it. A path counts that the record's text names
-    (``memsrc``) or that a coverage row with the record names as read or searched.
+    the search that the build runs for it, unless that finds something. A path counts that the
+    record's text names (``memsrc``) or that a coverage row with the record names as read or
+    searched.
     """
     holders, paths = _holders(site), _paths(site)
     rows = (
@@ -162,8 +164,10 @@ def _standing(
     backing = site.evidence_of(record.report, record.id)
     passages = {passage for each in backing if (passage := _passage(site, each))}
     row = partial(StandingRow, _record_row(site, record))
-    if not backing and site.plan(record).searches:
-        return row(Standing.SEARCH)
+    searches = site.search_results(record) if not backing else []
+    if searches:
+        refuted = any(result is not None and result.hit_count for _, result in searches)
+        return row(Standing.REFUTED if refuted else Standing.SEARCH)
     if not backing:
         return row(Standing.PATH, paths=tuple(paths)) if paths else row(Standing.NOTHING)
     if not passages:

@@ -125,6 +125,8 @@ class EvidenceDirective(MemDirective):
                 record=self.current_record,
                 annotation=self.current_annotation,
                 option="supports",
+                # outside of records, the evidence itself is what cites
+                section=None if self.current_record else f"evidence-{len(self.facts.evidence) + 1}",
             )
         return supported
 

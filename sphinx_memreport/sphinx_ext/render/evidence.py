@@ -18,7 +18,7 @@ from sphinx_memreport.sphinx_ext.passages import (
     visible_text,
 )
 from sphinx_memreport.sphinx_ext.render.page import Page, Source, badge, dated
-from sphinx_memreport.sphinx_ext.words import _, term
+from sphinx_memreport.sphinx_ext.words import _, listed, sentence, term
 
 
 def _verdict(status: Status) -> str:
@@ -51,9 +51,18 @@ def render_evidence(page: Page, node: evidence_block) -> list[nodes.Node]:
     for caption in node.children:
         caption["classes"] = ["memreport-caption"]  # type: ignore[index]
         block += caption
+    if evidence.supports:
+        block += _supports(page, evidence)
     if resolution.finding:
         block += render_finding(resolution.finding)
     return [block]
+
+
+def _supports(page: Page, evidence: Evidence) -> nodes.container:
+    """The records that the passage supports besides the one that it stands in."""
+    records = [page.name_record(evidence.report, each) for each in evidence.supports]
+    said = sentence(_("Supports {records}"), records=listed(records))
+    return nodes.container("", nodes.paragraph("", "", *said), classes=["memreport-supports"])
 
 
 def _attribution(page: Page, evidence: Evidence, resolution: Resolution) -> nodes.caption:

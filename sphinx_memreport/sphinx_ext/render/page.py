@@ -69,6 +69,11 @@ class Page:
         shown = nodes.inline("", label or record_id, classes=unbroken)
         return self.link(report, record_id, shown)
 
+    def name_record(self, report: str, record_id: str) -> nodes.Node:
+        """A record, linked by its label and ID."""
+        label = self.site.target(report, record_id).label
+        return self.cite_record(report, record_id, f"{label} ({record_id})" if label else "")
+
     def link(self, report: str, target: str, shown: nodes.Element) -> nodes.Element:
         """What is shown of a record or source, linked to it."""
         return self.domain.link(self.app.builder, self.docname, report, target, shown)

@@ -111,7 +111,11 @@ def render_evidence_overview(page: Page, node: evidence_overview) -> list[nodes.
 def _counts(rows: Sequence[StandingRow]) -> nodes.paragraph:
     standings = [row.standing for row in rows]
     counts = [f"{term(each)}: {standings.count(each)}" for each in Standing if each in standings]
-    total = counted("{number} record", "{number} records", len(rows))
+    total = counted(
+        "{number} record, by what it rests on",
+        "{number} records, by what they rest on",
+        len(rows),
+    )
     return nodes.paragraph("", f"{total}. {capitalized('; '.join(counts))}.")
 
 

@@ -21,7 +21,7 @@ def render_relations(page: Page, report: str, target: str) -> list[nodes.Node]:
         fields += _annotations(page, annotations)
     predecessors = site.predecessors.get((report, target), [])
     if predecessors:
-        fields += field(_("Supersedes"), [_cite(page, report, each) for each in predecessors])
+        fields += field(_("Supersedes"), [page.name_record(report, each) for each in predecessors])
     parts = site.parts.get((report, target), [])
     if parts:
         fields += field(
@@ -42,17 +42,10 @@ def render_standing(page: Page, report: str, target: str) -> list[nodes.Node]:
     said = sentence(
         _("{superseded} by {records}, see the {amendment}"),
         superseded=badge(_("superseded"), "superseded"),
-        records=listed([_cite(page, report, each) for each in successors]),
+        records=listed([page.name_record(report, each) for each in successors]),
         amendment=listed([_link(page, each, _("amendment")) for each in amendments]),
     )
     return [nodes.paragraph("", "", *said, classes=["memreport-standing"])]
-
-
-def _cite(page: Page, report: str, record_id: str) -> nodes.Node:
-    """A record by its label and ID."""
-    label = page.site.target(report, record_id).label
-    shown = f"{label} ({record_id})" if label else ""
-    return page.cite_record(report, record_id, shown)
 
 
 def _annotations(page: Page, annotations: list[Annotation]) -> nodes.field:
