@@ -107,7 +107,7 @@ def _edits_of_evidence() -> dict[str, Edit]:
             (RECALL,),
         ),
         "search that finds": Edit(
-            memory(":pattern: decay", ":pattern: notes"), "memory", "overview"
+            memory(":pattern: decay", ":pattern: notes"), "memory", "overview behind"
         ),
     }
 

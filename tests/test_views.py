@@ -230,8 +230,8 @@ def test_coverage_of_evidence(site: TinySite) -> None:
         "MEM-RTE-recall Recall verified quotes 2/2",
     ]
     assert (
-        "9 records, by what they rest on. Nothing: 1; only a path: 2; unverified quotes only: 1; a refuted search: 1; "
-        "one shared quote: 2; a search: 1; verified quotes: 1."
+        "9 records, by what they rest on. Nothing: 1; only a path: 2; unverified quotes only: 1; "
+        "a refuted search: 1; one shared quote: 2; a search: 1; verified quotes: 1."
     ) in built.text("view")
 
 

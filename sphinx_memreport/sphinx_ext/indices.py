@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.domains import Index, IndexEntry
@@ -99,6 +99,24 @@ def leave_indices(builder: Builder) -> None:
     """Keep Sphinx from writing the pages of the indices again; links to them stay."""
     if isinstance(builder, StandaloneHTMLBuilder):
         builder.domain_indices = [each for each in builder.domain_indices if each[1] not in INDICES]
+
+
+def plain_titles(
+    _app: Sphinx, _pagename: str, _template: str, context: dict[str, Any], *_tree: object
+) -> None:
+    """Have titles of indices as text, for ``html-page-context``: JSON knows nothing else."""
+    if "indextitle" in context:
+        context["indextitle"] = str(context["indextitle"])
+    for name in ("rellinks", "parents"):
+        links = context.get(name)
+        if isinstance(links, list):
+            context[name] = [_plain(link) for link in links]
+
+
+def _plain(link: object) -> object:
+    if isinstance(link, tuple):
+        return tuple(part if part is None else str(part) for part in link)
+    return link
 
 
 def index_links(app: Sphinx, docname: str) -> Iterator[tuple[str, str]]:

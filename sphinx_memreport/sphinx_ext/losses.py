@@ -21,7 +21,11 @@ from myst_parser.parsers.mdit import create_md_parser
 from sphinx_memreport.core.blockscan import CONTAINERS
 from sphinx_memreport.core.problems import Code
 
-_WORTH_A_LOOK = re.compile(r"`{2}|~{3}|:{2}|<|\|| {4}|\t|[>*+-](?: {0,3}[>*+-]){6}")
+#: What begins a quotation or an item of a list.
+_LEVEL = r"(?:[>*+-]|\d{1,9}[.)])"
+_WORTH_A_LOOK = re.compile(
+    rf"`{{2}}|~{{3}}|:{{2}}|<|\|| {{4}}|\t|{_LEVEL}(?: {{0,3}}{_LEVEL}){{6}}"
+)
 #: Evidence whose fence is sure to be one: no line in between begins with as many marks.
 _EVIDENCE = re.compile(
     r"^(?P<marks>`{3,})\{evidence\}(?:[ ][^\n`]*)?\n(?:(?![ ]*(?P=marks))[^\n]*\n)*(?P=marks)$",
@@ -106,16 +110,17 @@ class LossScanner:
 
     def _fence(self, token: Token, line: int, opening: str) -> Iterator[Loss]:
         match = _DIRECTIVE.match(token.info.strip())
+        name = match["name"].lower() if match is not None else ""  # docutils takes any case
         if not _is_closed(token):
             yield Loss(
                 Code.UNCLOSED_FENCE, line, f"the fence '{opening}' is never closed", _CLOSE_IT
             )
-        elif match is not None and self._only and match["name"] in self._own:
-            yield _not_a_directive(match["name"], line, self._only)
+        elif self._only and name in self._own:
+            yield _not_a_directive(name, line, self._only)
         elif match is None and (slip := self._slip.match(token.info)):
             yield _misread(slip["name"], line, opening)
-        elif match is not None and match["name"] in CONTAINERS:
-            yield from self._front_matter(match["name"], token.content, line)
+        elif name in CONTAINERS:
+            yield from self._front_matter(name, token.content, line)
             yield from self._scan(token.content, line)
 
     def _front_matter(self, name: str, content: str, line: int) -> Iterator[Loss]:

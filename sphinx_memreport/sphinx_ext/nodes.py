@@ -106,8 +106,9 @@ def setup_nodes(app: Sphinx) -> None:
     def visit(_writer: Any, node: nodes.Element) -> None:
         raise RuntimeError(f"{type(node).__name__} was not filled")
 
-    handlers = (visit, None)
     for placeholder in PLACEHOLDERS:
+        # Sphinx keeps headings as they were read, for tables of contents: there, a path is its text
+        handlers = (_pass, _pass) if placeholder is path_reference else (visit, None)
         app.add_node(
             placeholder,
             html=handlers,
@@ -116,3 +117,21 @@ def setup_nodes(app: Sphinx) -> None:
             man=handlers,
             texinfo=handlers,
         )
+    app.connect("builder-inited", _complete_handlers)
+
+
+def _pass(_writer: Any, _node: nodes.Element) -> None:
+    """Show what is inside."""
+
+
+def _complete_handlers(app: Sphinx) -> None:
+    """Have nodes shown as the builder's format says where nothing is said for the builder itself.
+
+    Sphinx looks at the format only if no extension says anything for the builder; one that comes
+    with sphinx-needs does so for EPUB, and nodes of all others could not be shown there.
+    """
+    every = app.registry.translation_handlers
+    own = every.get(app.builder.name)
+    if own is not None and app.builder.name != app.builder.format:
+        for name, handlers in every.get(app.builder.format, {}).items():
+            own.setdefault(name, handlers)

@@ -13,8 +13,9 @@ from pygments.util import ClassNotFound
 from sphinx_memreport.core.characters import mark_invisible
 from sphinx_memreport.core.models import Evidence, Resolution
 
-# a line ends at LF alone (contract, section 3.3), but highlighters break at these, too
-_OTHER_BREAKS = re.compile("\r(?!\n)")
+# a line ends at LF alone (contract, section 3.3), but highlighters break at the first of these,
+# the text builder at the second, and XML cannot hold that
+_OTHER_BREAKS = re.compile("\r(?!\n)|\f")
 
 
 def shown_passage(quote: str, resolution: Resolution) -> str:
@@ -43,7 +44,7 @@ def _indentation(passage: str, resolution: Resolution) -> str:
 
 def visible_text(text: str) -> str:
     """Text with its hidden characters marked, and no end of a line but LF."""
-    return mark_invisible(_OTHER_BREAKS.sub("⟦U+000D⟧", text))
+    return mark_invisible(_OTHER_BREAKS.sub(lambda found: f"⟦U+{ord(found[0]):04X}⟧", text))
 
 
 def visible_name(path: str) -> str:

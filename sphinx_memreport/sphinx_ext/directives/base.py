@@ -32,6 +32,8 @@ _CURRENT_ANNOTATION = "memreport-annotation"
 _WORDS = re.compile(r"[^\W_]+(?:(?:[,;.]? |-)[^\W_]+)*\.?")
 # what may stand before the colon of a link's address; other schemes may run something
 _SCHEME = re.compile(r"[^/?#]*?:")
+#: The node of sphinx-needs that evaluates its text, as Python.
+_EVALUATED = "NeedCount"
 _HARMLESS_SCHEMES = frozenset({"http:", "https:", "mailto:", "ftp:"})
 
 
@@ -59,6 +61,9 @@ class MemDirective(SphinxDirective):
 
     #: Whether an option is unknown.
     misnamed = False
+
+    def __init__(self, name: str, *others: Any, **named: Any) -> None:
+        super().__init__(name.lower(), *others, **named)  # docutils takes any case
 
     @property
     def domain(self) -> MemDomain:
@@ -210,6 +215,8 @@ def inert(found: list[nodes.Node]) -> list[nodes.Node]:
     holder = nodes.inline("", "", *found)
     for raw in list(holder.findall(nodes.raw)):
         raw.parent.replace(raw, nodes.Text(raw.astext()))  # a text cannot take over its classes
+    for count in [each for each in holder.findall() if type(each).__name__ == _EVALUATED]:
+        count.parent.replace(count, nodes.Text(count["reftarget"]))  # type: ignore[index]
     for link in list(holder.findall(nodes.reference)):
         scheme = _SCHEME.match(link.get("refuri", ""))
         if scheme and scheme[0].lower() not in _HARMLESS_SCHEMES:

@@ -64,7 +64,9 @@ class FillPlaceholders(SphinxPostTransform):
             render = RENDERERS.get(type(node))
             if render is not None:
                 docname = joined.get(node, self.env.current_document.docname)
-                page = Page(domain.app, domain, docname, domain.facts(docname))
+                # what another extension copied here still is about its own document
+                facts = domain.facts(node.get("memreport_docname", docname))
+                page = Page(domain.app, domain, docname, facts)
                 node.replace_self(render(page, node))
 
 

@@ -19,7 +19,7 @@ from sphinx_memreport.core.models import (
 )
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT
-from sphinx_memreport.sphinx_ext.nodes import path_reference
+from sphinx_memreport.sphinx_ext.nodes import PLACEHOLDERS, path_reference
 from sphinx_memreport.sphinx_ext.roles import line_range, record_reference
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ _UNSCANNED = (
     addnodes.index,
     addnodes.productionlist,
 )
+_ROLES = (path_reference, addnodes.pending_xref)
 _LINKS = (
     nodes.reference,
     addnodes.pending_xref,
@@ -123,11 +124,16 @@ class NoteMentions(SphinxTransform):
         self.report = report.slug if report else ""
         scanned = report is not None and self.config.memreport_autolink
         # one walk in the order of the text, so that the lines of equal IDs come out right
-        for node in list(self.document.findall(_is_text_or_role)):
-            if not isinstance(node, nodes.Text):
-                self._note_role(cast("nodes.Element", node))
-            elif scanned:
-                self._scan(node)
+        for node in list(self.document.findall(_is_of_interest)):
+            if isinstance(node, nodes.Text):
+                if scanned:
+                    self._scan(node)
+                continue
+            element = cast("nodes.Element", node)
+            if isinstance(element, PLACEHOLDERS):
+                element["memreport_docname"] = docname  # it may be copied into another one
+            if isinstance(element, _ROLES):
+                self._note_role(element)
 
     # --- roles ----------------------------------------------------------------------------
 
@@ -305,7 +311,8 @@ class _LineFinder:
         return None
 
 
-def _is_text_or_role(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.Text | path_reference) or (
+def _is_of_interest(node: nodes.Node) -> bool:
+    """Text, placeholders, and references by role."""
+    return isinstance(node, (nodes.Text, *PLACEHOLDERS)) or (
         isinstance(node, addnodes.pending_xref) and bool(node.get("memreport_role"))
     )
