@@ -159,3 +159,14 @@ def test_an_amendment_rewrites_what_shows_it(site: TinySite) -> None:
     removed = site.build({"amended.md": AMENDED.partition(":::")[0]})
     assert sorted(removed.written) == ["amended", "citing", "index", "memory"]
     assert "superseded" not in removed.text("memory")
+
+
+@pytest.mark.parametrize("directive", ["memamendment", "memannotation"])
+def test_what_does_not_count_links_to_nothing(site: TinySite, directive: str) -> None:
+    lost = f":::{{{directive}}} MEM-OBJ-other\n:superseded-by: MEM-OBJ-note\ntext at once\n:::\n"
+    files = {**SITE, "amended.md": f"# R\n\n```{{memmember}} reconciliation\n```\n\n{lost}"}
+    assert "swallowed-text" in [code for code, *_ in site.build(files).problems]
+    gone = RECORDS.replace(":::{memobject} MEM-OBJ-other — Other\n:::\n", "")
+    cached = site.build({"memory.md": gone})
+    assert cached.broken_links() == []
+    assert cached.page("amended") == site.build(cache="clean").page("amended")

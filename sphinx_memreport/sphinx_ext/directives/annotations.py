@@ -73,11 +73,15 @@ class AboutRecord(CardDirective):
     def card(
         self, title: str, target: str, badges: Sequence[tuple[str, str]], ids: Sequence[str]
     ) -> tuple[record_card, addnodes.desc_content]:
-        """A card titled with a link to the record, and where its content goes."""
+        """A card titled with a link to the record, and where its content goes.
+
+        :param ids: anchors of the card; none where the reference to the record does not count,
+            and so is no link either.
+        """
         heading = Heading(
             report=self.facts.report or "",
             id=target,
-            link=RECORD,
+            link=RECORD if ids else "",
             badges=tuple(badges),
             declares=False,
         )
