@@ -120,7 +120,7 @@ def test_each_line_has_its_own_number_whatever_it_holds(site_of: SiteOf) -> None
     assert shown == {
         "L1": "1\n",
         "L2": "2\n",
-        "L3": "3\x0cdef f():\n",
+        "L3": "3⟦U+000C⟧def f():\n",
         "L4": "4    '''</script>\n",
         "L5": "5ש⟦U+000D⟧<b>\n",
         "L6": "6\n",
