@@ -45,6 +45,7 @@ _UNSCANNED = (
     addnodes.index,
     addnodes.productionlist,
 )
+_TEXT_AND_PLACEHOLDERS = (nodes.Text, *PLACEHOLDERS)
 _ROLES = (path_reference, addnodes.pending_xref)
 _LINKS = (
     nodes.reference,
@@ -313,6 +314,6 @@ class _LineFinder:
 
 def _is_of_interest(node: nodes.Node) -> bool:
     """Text, placeholders, and references by role."""
-    return isinstance(node, (nodes.Text, *PLACEHOLDERS)) or (
+    return isinstance(node, _TEXT_AND_PLACEHOLDERS) or (
         isinstance(node, addnodes.pending_xref) and bool(node.get("memreport_role"))
     )
