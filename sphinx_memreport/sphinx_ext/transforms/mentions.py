@@ -45,7 +45,7 @@ _UNSCANNED = (
     addnodes.index,
     addnodes.productionlist,
 )
-_TEXT_AND_PLACEHOLDERS = (nodes.Text, *PLACEHOLDERS)
+_TEXT_AND_PLACEHOLDERS: tuple[type[nodes.Node], ...] = (nodes.Text, *PLACEHOLDERS)
 _ROLES = (path_reference, addnodes.pending_xref)
 _LINKS = (
     nodes.reference,
