@@ -216,6 +216,14 @@ def test_autolink_off_leaves_bare_ids_alone_and_roles_checked(site: TinySite) ->
 NAMED = "```{evidence} README.md\n:name: the-head\n\n# Jotter\n```\n"
 
 
+def test_a_label_above_evidence_leads_to_it(site: TinySite) -> None:
+    labelled = "(the-line)=\n```{evidence} README.md\n# Jotter\n```\n"
+    built = site.build({"one.md": f"# One\n\n{labelled}\nSee {{ref}}`the-line`.\n"})
+    assert built.warnings == ""
+    assert "See README.md" in built.text("one")
+    assert built.broken_links() == []
+
+
 def test_a_name_of_evidence_is_known_to_ref_and_no_duplicate(site: TinySite) -> None:
     built = site.build({"one.md": f"# One\n\n{NAMED}\nSee {{ref}}`the-head`.\n"})
     assert built.warnings == ""

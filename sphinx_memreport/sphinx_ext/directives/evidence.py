@@ -50,6 +50,7 @@ class EvidenceDirective(MemDirective):
         self._check_text(evidence)
         self.facts.evidence.append(evidence)
         block = evidence_block("", number=evidence.number, lang=values.get("lang", "").strip())
+        block["memreport_heading"] = self.argument
         self.set_source_info(block)
         if caption := values.get("caption", "").strip():
             paragraph = nodes.paragraph("", "", *self.parse_prose(caption))
@@ -61,7 +62,6 @@ class EvidenceDirective(MemDirective):
         if name := values.get("name", "").strip():
             block["names"].append(nodes.fully_normalize_name(name))
             self.state.document.note_explicit_target(block, block)
-            block["memreport_heading"] = self.argument
         return [block]
 
     def _evidence(self, values: Mapping[str, str], quote: str) -> Evidence:
