@@ -127,8 +127,8 @@ class SourceText:
     def _places(self, needle: str, within: LineRange | None = None) -> list[int]:
         """The first MAX_OCCURRENCES offsets of ``needle`` in ``normalised``."""
         start, end = (0, len(self.normalised)) if within is None else self._bounds(within)
-        place = self.normalised.find(needle, start, end)
         places: list[int] = []
+        place = self.normalised.find(needle, start, end)
         while place >= 0 and len(places) < MAX_OCCURRENCES:
             places.append(place)
             place = self.normalised.find(needle, place + 1, end)

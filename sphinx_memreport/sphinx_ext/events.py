@@ -37,7 +37,7 @@ from sphinx_memreport.sphinx_ext.directives import OWN_DIRECTIVES
 from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT
 from sphinx_memreport.sphinx_ext.domain import MemDomain, mem_domain
 from sphinx_memreport.sphinx_ext.export import data_files, export_of, say_on_github, write_data
-from sphinx_memreport.sphinx_ext.indices import index_files, leave_indices, plain_titles
+from sphinx_memreport.sphinx_ext.indices import index_files, leave_indices, plain_title
 from sphinx_memreport.sphinx_ext.intersphinx import ids_of_other_sites
 from sphinx_memreport.sphinx_ext.logging import (
     ParserMessages,
@@ -88,7 +88,7 @@ class BuildEvents:
             ("html-page-context", add_previews, 500),
             ("html-page-context", drop_assets_of_needs, 900),
             ("html-page-context", self._leave_indices, 500),
-            ("html-page-context", plain_titles, 500),
+            ("html-page-context", plain_title, 500),
             ("html-collect-pages", self._source_pages, 500),
             ("build-finished", self._finish, 500),
         ):

@@ -101,22 +101,12 @@ def leave_indices(builder: Builder) -> None:
         builder.domain_indices = [each for each in builder.domain_indices if each[1] not in INDICES]
 
 
-def plain_titles(
+def plain_title(
     _app: Sphinx, _pagename: str, _template: str, context: dict[str, Any], *_tree: object
 ) -> None:
-    """Have titles of indices as text, for ``html-page-context``: JSON knows nothing else."""
+    """Have the title of an index as text, for ``html-page-context``: JSON knows nothing else."""
     if "indextitle" in context:
         context["indextitle"] = str(context["indextitle"])
-    for name in ("rellinks", "parents"):
-        links = context.get(name)
-        if isinstance(links, list):
-            context[name] = [_plain(link) for link in links]
-
-
-def _plain(link: object) -> object:
-    if isinstance(link, tuple):
-        return tuple(part if part is None else str(part) for part in link)
-    return link
 
 
 def index_links(app: Sphinx, docname: str) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ from sphinx_memreport.core.models import Record
 from sphinx_memreport.core.nearest import nearest_names
 from sphinx_memreport.core.problems import Code, Problem, Severity
 from sphinx_memreport.core.vocabulary import RECORD_TYPES
-from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT
+from sphinx_memreport.sphinx_ext.directives.base import source_lines
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -156,7 +156,7 @@ def _unknown(what: str, name: str, known: list[str]) -> tuple[Code, str, str]:
 
 def _declare_anyway(domain: MemDomain, docname: str, line: int) -> None:
     """Count the record of a broken reST directive as declared: one mistake, one problem."""
-    lines = str(domain.env.temp_data.get(SOURCE_TEXT, "")).split("\n")
+    lines = source_lines(domain.env)
     match = _REST_RECORD.match(lines[line - 1]) if line <= len(lines) else None
     kinds = {type.directive: type.kind for type in RECORD_TYPES}
     facts = domain.facts(docname)

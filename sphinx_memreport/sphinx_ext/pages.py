@@ -36,7 +36,6 @@ from sphinx_memreport.sphinx_ext.words import _, capitalized, line_numbers
 
 if TYPE_CHECKING:
     from docutils import nodes
-    from pygments.formatter import Formatter
     from sphinx.application import Sphinx
 
     from sphinx_memreport.sphinx_ext.domain import MemDomain
@@ -107,9 +106,8 @@ def collect_source_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str
         return
     domain = cast("MemDomain", app.env.get_domain("mem"))
     wanted = has_source_pages(app)
-    formatter = app.builder.highlighter.get_formatter(nowrap=True)
     pages = [
-        _SourcePage(app, domain, *key, passages, formatter)
+        _SourcePage(app, domain, *key, passages)
         for key, passages in sorted(_quoted_files(domain).items())
         if wanted
     ]
@@ -194,11 +192,9 @@ class _SourcePage:
         source_id: str,
         path: str,
         passages: list[Passage],
-        formatter: Formatter[str],
     ) -> None:
         self.builder = cast("StandaloneHTMLBuilder", app.builder)
         self.highlighter = self.builder.highlighter
-        self.formatter = formatter
         self.site = domain.site
         self.report = domain.config.reports[report]
         self.source_id = source_id
@@ -343,7 +339,7 @@ class _SourcePage:
         shown = [visible_text(line) for line in lines]
         code = "\n".join(shown) + "\n"
         lexer = self.highlighter.get_lexer(code, self.language, {"stripnl": False}, force=True)
-        html = highlight(code, lexer, self.formatter)
+        html = highlight(code, lexer, self.highlighter.get_formatter(nowrap=True))
         found = html.removesuffix("\n").split("\n")
         # whatever a lexer does to the text, a line keeps its number
         return found if len(found) == len(lines) else [escape(line) for line in shown]
@@ -379,7 +375,7 @@ class _SourcePage:
             yield f"{link} <code>{escape(record_id)}</code>" if target.label else link
         if not backed and not evidence.annotation:
             title = self.site.titles.get(evidence.docname, evidence.docname)
-            yield self._link(evidence.docname, evidence_anchor(evidence), title)
+            yield self._link(evidence.docname, evidence_anchor(evidence.number), title)
 
     def _link(self, docname: str, anchor: str, shown: str) -> str:
         uri = self.builder.get_relative_uri(self.name, docname)

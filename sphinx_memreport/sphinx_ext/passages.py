@@ -11,7 +11,7 @@ from pygments.lexers import get_all_lexers, get_lexer_for_filename
 from pygments.util import ClassNotFound
 
 from sphinx_memreport.core.characters import mark_invisible
-from sphinx_memreport.core.models import Evidence, Resolution
+from sphinx_memreport.core.models import Resolution
 
 # a line ends at LF alone (contract, section 3.3), but highlighters break at the first of these,
 # the text builder at the second, and XML cannot hold that
@@ -52,9 +52,9 @@ def visible_name(path: str) -> str:
     return visible_text(path).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def evidence_anchor(evidence: Evidence) -> str:
+def evidence_anchor(number: int) -> str:
     """The anchor of a piece of evidence on its page: stable while the ones above it are."""
-    return f"evidence-{evidence.number + 1}"
+    return f"evidence-{number + 1}"
 
 
 def language_of(path: str | None) -> str:

@@ -15,6 +15,7 @@ from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.vocabulary import split_list
 from sphinx_memreport.sphinx_ext.directives.base import MemDirective
 from sphinx_memreport.sphinx_ext.nodes import evidence_block
+from sphinx_memreport.sphinx_ext.passages import evidence_anchor
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -126,7 +127,7 @@ class EvidenceDirective(MemDirective):
                 annotation=self.current_annotation,
                 option="supports",
                 # outside of records, the evidence itself is what cites
-                section=None if self.current_record else f"evidence-{len(self.facts.evidence) + 1}",
+                section=None if self.current_record else evidence_anchor(len(self.facts.evidence)),
             )
         return supported
 

@@ -45,7 +45,7 @@ def render_evidence(page: Page, node: evidence_block) -> list[nodes.Node]:
             *(["memreport-locked"] if resolution.locked else []),
         ],
     )
-    block["ids"] = [*node["ids"], evidence_anchor(evidence)]
+    block["ids"] = [*node["ids"], evidence_anchor(evidence.number)]
     block += _attribution(page, evidence, resolution)
     block += _passage(evidence, resolution)
     for caption in node.children:

@@ -16,7 +16,7 @@ from sphinx.transforms import SphinxTransform
 
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.sphinx_ext.depth import is_markdown
-from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT
+from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT, source_lines
 from sphinx_memreport.sphinx_ext.logging import note_parser_message
 from sphinx_memreport.sphinx_ext.losses import LossScanner
 
@@ -74,7 +74,7 @@ class NoteLosses(SphinxTransform):
 
     def _line_of(self, comment: str, end: int) -> int:
         """The first line of a comment, which docutils places at its end."""
-        lines = cast("str", self.env.temp_data.get(SOURCE_TEXT, "")).split("\n")
+        lines = source_lines(self.env)
         above = (n for n in range(min(end, len(lines)), 0, -1) if lines[n - 1].endswith(comment))
         return next(above, end)
 

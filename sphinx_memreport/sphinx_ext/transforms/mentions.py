@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from docutils import nodes
@@ -18,7 +19,7 @@ from sphinx_memreport.core.models import (
     ReferenceOrigin,
 )
 from sphinx_memreport.core.problems import Code
-from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT
+from sphinx_memreport.sphinx_ext.directives.base import source_lines
 from sphinx_memreport.sphinx_ext.nodes import PLACEHOLDERS, path_reference
 from sphinx_memreport.sphinx_ext.roles import line_range, record_reference
 
@@ -121,7 +122,7 @@ class NoteMentions(SphinxTransform):
         docname = self.env.current_document.docname
         report = self.domain.report_of(docname)
         self.facts: DocumentFacts = self.domain.facts(docname)
-        self.lines = _LineFinder(cast("str", self.env.temp_data.get(SOURCE_TEXT, "")))
+        self.lines = _LineFinder(source_lines(self.env))
         self.report = report.slug if report else ""
         scanned = report is not None and self.config.memreport_autolink
         # one walk in the order of the text, so that the lines of equal IDs come out right
@@ -278,8 +279,8 @@ class _LineFinder:
     A block knows where it starts; which of its lines holds the token stands in the source text.
     """
 
-    def __init__(self, source: str) -> None:
-        self._lines = source.split("\n")
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
         self._block = 0
         self._behind = (0, 0)
         self._next: dict[str, tuple[int, int]] = {}
