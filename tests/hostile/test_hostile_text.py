@@ -115,7 +115,7 @@ class Counting(list[str]):
 
 def test_the_lines_of_ids_are_found_in_one_pass() -> None:
     names = [f"MEM-OBJ-n{number}" for number in range(3000)]
-    finder = _LineFinder("\n".join(["# M", "", *names]))
+    finder = _LineFinder(["# M", "", *names])
     lines = Counting(finder._lines)
     finder._lines = lines
     assert [finder.find(name, 3) for name in names] == list(range(3, 3003))
