@@ -440,6 +440,11 @@ class Settings(_Table):
         description='What stands in for a source that is not there: nothing (""), or "lock", '
         "the file memreport.lock.",
     )
+    allow_code: StrictBool = Field(
+        False,
+        description="Whether what documents say may be run as Python: bodies of needtable, filters "
+        "that do more than compare, and calls in the substitutions of MyST.",
+    )
     severity: Mapping[Code, Severity] = Field(
         default_factory=dict,
         description='Problem code to "error" or "warning": the only way to soften an error.',

@@ -17,6 +17,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     from sphinx_memreport.sphinx_ext.check_builder import setup_check_builder
     from sphinx_memreport.sphinx_ext.directives import setup_directives
     from sphinx_memreport.sphinx_ext.domain import MemDomain
+    from sphinx_memreport.sphinx_ext.evaluation import setup_evaluation
     from sphinx_memreport.sphinx_ext.events import BuildEvents
     from sphinx_memreport.sphinx_ext.export import setup_export
     from sphinx_memreport.sphinx_ext.heap import setup_heap
@@ -33,6 +34,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     setup_words(app)
     setup_needs(app)
     setup_options(app)
+    setup_evaluation(app)
     app.add_domain(MemDomain)
     setup_nodes(app)
     setup_directives(app)

@@ -12,7 +12,11 @@ if TYPE_CHECKING:
     from sphinx.config import Config
 
 # What has to be read or written again when a setting changes; problems are always said anew.
-_REBUILD: dict[str, Literal["", "html", "env"]] = {"autolink": "env", "source_pages": "html"}
+_REBUILD: dict[str, Literal["", "html", "env"]] = {
+    "autolink": "env",
+    "source_pages": "html",
+    "allow_code": "env",
+}
 
 
 def setup_options(app: Sphinx) -> None:

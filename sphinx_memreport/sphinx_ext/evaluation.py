@@ -1,0 +1,227 @@
+"""Keeps what documents say from being run as Python, unless ``memreport_allow_code`` is set.
+
+Two packages that this one builds on do that. sphinx-needs evaluates the filters of its views,
+conditions and variants, and runs the bodies and functions of tables. MyST renders what stands in
+double braces with Jinja, which reaches all of Python; a document may switch that on itself.
+
+Neither offers a setting for it. So the names that they call, ``eval`` and its like in one and
+``jinja2`` in the other, lead to functions here, which obey expressions that only compare, and
+refuse others. What ``conf.py`` holds is code anyway, and obeyed.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType, ModuleType, SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+from docutils import nodes
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from myst_parser.mdit_to_docutils import base as myst
+from sphinx.errors import SphinxError
+from sphinx.util import logging
+
+from sphinx_memreport.sphinx_ext.needs import pages_showing_needs
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.config import Config
+
+logger = logging.getLogger(__name__)
+
+_NEEDS = "sphinx_needs"
+_HOW = "if you trust all documents of the site, set memreport_allow_code = True in conf.py"
+
+# What a filter may consist of: names, fields, constants, comparisons, and calls of these, which
+# only look at text. sphinx-needs answers nearly all of that without evaluating it, too.
+_PLAIN = (
+    *(ast.Expression, ast.BoolOp, ast.boolop, ast.UnaryOp, ast.Not, ast.USub, ast.Compare),
+    *(ast.cmpop, ast.Name, ast.Attribute, ast.Subscript, ast.Load, ast.Constant),
+    *(ast.List, ast.Tuple, ast.Set),
+)
+_FUNCTIONS = {"search"}
+_METHODS = {"startswith", "endswith", "lower", "upper", "strip", "this_doc"}
+# Attributes of the nodes of sphinx-needs that are run, and those that are evaluated.
+_PROGRAMS = ("filter_code", "filter_func")
+_EXPRESSIONS = ("filter", "highlight", "milestone_filter")
+_NONE = "False"  # the filter that nothing passes
+
+
+class CodeRefused(SphinxError):
+    """What a document says is code, and not obeyed."""
+
+    category = "memreport error"
+
+
+def setup_evaluation(app: Sphinx) -> None:
+    """Connect the handlers."""
+    # after sphinx-needs has read its TOML file and taken its settings from it
+    app.connect("config-inited", _guard, priority=900)
+    app.connect("doctree-read", _refuse_code_of_views)
+
+
+def _guard(_app: Sphinx, config: Config) -> None:
+    """Stand between the two packages and Python, or step aside, for this application."""
+    refuse = not config.memreport_allow_code
+    guard = _Guard(_texts_of_settings(config))
+    for module in _modules_of(_NEEDS):
+        for name, function in guard.names_in(module).items():
+            if refuse:
+                setattr(module, name, function)
+            else:
+                vars(module).pop(name, None)
+    vars(myst)["jinja2"] = _JINJA if refuse else jinja2
+
+
+def _texts_of_settings(config: Config) -> frozenset[str]:
+    """All text in the settings of sphinx-needs, which hold expressions, too."""
+    names = (name for name in config.values if name.startswith("needs_"))
+    return frozenset(text for name in names for text in _texts(getattr(config, name)))
+
+
+def _modules_of(package: str) -> list[ModuleType]:
+    """The modules of a package that are loaded."""
+    return [
+        module
+        for name, module in sys.modules.items()
+        if name == package or name.startswith(f"{package}.")
+    ]
+
+
+def _texts(value: object) -> Iterator[str]:
+    """All text in a setting."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, Sequence | set | frozenset):
+        for each in value:
+            yield from _texts(each)
+
+
+# --- sphinx-needs ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Guard:
+    """Stands in for functions of Python where sphinx-needs calls them."""
+
+    trusted: frozenset[str]
+
+    def names_in(self, module: ModuleType) -> dict[str, Any]:
+        """The functions for a module, by the names that they stand in for."""
+        # there, an exception at compiling ends the build, and one at evaluating is a warning
+        later = module.__name__ == f"{_NEEDS}.filter_common"
+        compiling = self.later if later else self.compile
+        return {"eval": self.eval, "exec": self.exec, "compile": compiling}
+
+    def eval(self, source: str | CodeType, *context: dict[str, Any]) -> object:
+        """Evaluate what is allowed; compiled code was checked when it was compiled."""
+        if isinstance(source, str):
+            self._check(source)
+        return builtins.eval(source, *context)
+
+    def compile(self, source: str, filename: str, mode: str) -> CodeType:
+        """Compile what is allowed."""
+        self._check(source)
+        code: CodeType = builtins.compile(source, filename, mode)
+        return code
+
+    def later(self, source: str, filename: str, mode: str) -> str | CodeType:
+        """Leave to :meth:`eval` what is not trusted."""
+        return self.compile(source, filename, mode) if source in self.trusted else source
+
+    def exec(self, *_args: object) -> None:
+        """Run nothing: what is known to be run was taken out when its document was read."""
+        raise CodeRefused(f"sphinx-needs is about to run code of a document: {_HOW}")
+
+    def _check(self, source: str) -> None:
+        if source not in self.trusted and (why := _refusal(source)):
+            raise CodeRefused(why)
+
+
+@lru_cache(maxsize=1024)
+def _refusal(source: str) -> str:
+    """Why an expression is not evaluated; empty when it is."""
+    if not source:
+        return ""
+    try:
+        tree = ast.parse(source.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return f"it is not an expression: {getattr(error, 'msg', error)}"
+    for node in ast.walk(tree):
+        if not _is_plain(node):
+            return f"{_shown(node)!r} is Python beyond comparing, which is not run: {_HOW}"
+    return ""
+
+
+def _is_plain(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id=name)):
+            return name in _FUNCTIONS
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return name in _METHODS
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return not name.startswith("_")
+        case _:
+            return isinstance(node, _PLAIN)
+
+
+def _shown(node: ast.AST) -> str:
+    text = ast.unparse(node)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _refuse_code_of_views(app: Sphinx, doctree: nodes.document) -> None:
+    """Take code out of the views of a document, where it can be said where it stands."""
+    if app.config.memreport_allow_code:
+        return
+    if app.env.current_document.docname not in pages_showing_needs(app.env):
+        return
+    trusted = _texts_of_settings(app.config)
+    for node in doctree.findall(nodes.Element):
+        if not type(node).__module__.startswith(f"{_NEEDS}."):
+            continue
+        for name in _PROGRAMS:
+            if "".join(node.get(name) or ()).strip():
+                what = name.replace("_", "-")
+                _warn(node, f"the {what} is Python, which is not run, so nothing is shown: {_HOW}")
+                node[name] = None
+                node["filter"] = _NONE
+        for name in _EXPRESSIONS:
+            text = node.get(name) or ""
+            if text not in trusted and (why := _refusal(text)):
+                _warn(node, f"{name}: {why}")
+                node[name] = _NONE
+
+
+def _warn(node: nodes.Element, message: str) -> None:
+    logger.warning(message, type="memreport", subtype="code", location=node)
+
+
+# --- MyST -----------------------------------------------------------------------------------
+
+
+class _Expressions(ImmutableSandboxedEnvironment):
+    """Names, their public attributes, and filters; of functions, the methods of texts.
+
+    Sphinx's environment is among the names, and its methods change files.
+    """
+
+    intercepted_binops = frozenset({"*", "**"})  # which make a number or text of any size
+
+    def is_safe_callable(self, obj: object) -> bool:
+        return isinstance(getattr(obj, "__self__", None), str)
+
+    def call_binop(self, _context: object, operator: str, _left: object, _right: object) -> object:
+        raise jinja2.exceptions.SecurityError(f"{operator!r} is not allowed")
+
+
+_JINJA = SimpleNamespace(**(vars(jinja2) | {"Environment": _Expressions}))
