@@ -368,7 +368,7 @@ def test_a_deep_link_shows_the_head_of_the_card(
 
 def test_a_quote_leads_to_its_line_and_from_there_to_the_record(look: Look) -> None:
     page = look("jotter/memory.html")
-    page.locator("#evidence-1 .code-block-caption a", has_text="lines").click()
+    page.locator("[id='evidence.1'] .code-block-caption a", has_text="lines").click()
     line = page.locator(".memreport-line:target")
     assert "memreport-quoted" in line.get_attribute("class")
     assert line.inner_text().startswith(line.get_attribute("id")[1:])
@@ -389,7 +389,7 @@ def test_a_passage_is_copied_without_its_line_numbers(
     look: Look, clipboard: dict[str, Any], theme: str
 ) -> None:
     page = look(GALLERY, theme, **clipboard)
-    block = page.locator("#evidence-1")
+    block = page.locator("[id='evidence.1']")
     assert block.locator("button:visible").count() == 1
     block.get_by_role("button", name="Copy the passage").click()
     sync_api.expect(page.locator("body > [role=status]")).to_have_text("Passage copied")

@@ -276,5 +276,5 @@ def test_a_single_page_keeps_every_word_and_its_links_land(
         assert lost(blocks[docname], words(page.get_text(" "))) == {}
     assert broken_links(built.out) == []
     hrefs = [str(link["href"]) for link in page.select(".memreport-record a, td a, svg a")]
-    assert "#mem-obj-note" in hrefs
+    assert any(href.endswith(":mem-obj-note") for href in hrefs)
     assert [href for href in hrefs if href.count("#") > 1] == []

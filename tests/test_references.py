@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from pinned_repo import PinnedRepo
@@ -154,8 +155,8 @@ def test_evidence_of_its_own_that_supports_a_record_is_what_cites_it(site: TinyS
     built = site.build({"note.md": f"# N\n\n{DECLARED}\n{aside}", "two.md": f"# Two\n\n{aside}"})
     links = built.soup("note").select(".memreport-relations a")
     assert [(link.get_text(), link["href"]) for link in links] == [
-        ("N", "#evidence-1"),
-        ("Two", "two.html#evidence-1"),
+        ("N", "#evidence.1"),
+        ("Two", "two.html#evidence.1"),
     ]
     (supported,) = built.soup("two").select(".memreport-evidence .memreport-supports a")
     assert supported["href"] == "note.html#mem-obj-note"
@@ -230,3 +231,78 @@ def test_a_name_of_evidence_is_known_to_ref_and_no_duplicate(site: TinySite) -> 
     assert "See README.md" in built.text("one")
     twice = site.build({"two.md": f"# Two\n\n{NAMED}"})
     assert twice.warnings.count("duplicate label the-head") == 1
+
+
+# --- anchors that others could have ---------------------------------------------------------
+
+HEADINGS = """\
+# M
+
+## MEM-OBJ-note
+
+## Evidence 1
+
+[Up](#mem-obj-note), [evidence](#evidence-1)
+
+:::{memobject} MEM-OBJ-note — Note
+:identity: I
+:::
+
+## SRC-1
+
+```{evidence} SRC-1 src/jotter/store.py
+:name: cited
+self.notes.append(note)
+```
+
+See MEM-OBJ-note and {ref}`quote <cited>`.
+"""
+
+
+def test_headings_leave_records_and_evidence_their_anchors(site: TinySite) -> None:
+    built = site.build({"m.md": HEADINGS}, myst_heading_anchors=2)
+    assert built.problems == []
+    page = built.soup("m")
+    found = [str(tag["id"]) for tag in page.select("[id]")]
+    assert len(found) == len(set(found))
+    card = page.find(id="mem-obj-note")
+    assert card is not None
+    assert "memreport-signature" in card["class"]
+    evidence = page.select_one(".memreport-evidence")
+    assert evidence is not None
+    assert "evidence-1" not in [evidence.get("id"), *[tag["id"] for tag in evidence.select("[id]")]]
+    assert page.select("section#evidence-1")
+    assert built.broken_links() == []
+    contents = [str(link["href"]) for link in page.select(".sphinxsidebar .toctree-l2 a, nav a")]
+    assert contents[:1] == ["#mem-obj-note-1"]
+
+
+def test_one_page_of_all_documents_leads_to_the_right_one(site: TinySite) -> None:
+    """Two reports may have a record of one ID, and each page has evidence."""
+    toml = (site.source / "memreport.toml").read_text()
+    other = toml.replace("jotter", "other").replace('directory = "."', 'directory = "b ö"')
+    page = (
+        "# {name}\n\n:::{{memobject}} MEM-OBJ-note — {name}\n:identity: I\n\n"
+        "```{{evidence}} SRC-1 src/jotter/store.py\n{quote}\n```\n:::\n\n"
+        "## Text {name}\n\nSee MEM-OBJ-note.\n\n```{{memevidence}}\n```\n"
+    )
+    built = site.build(
+        {
+            "memreport.toml": toml + other,
+            "a.md": page.format(name="A", quote="self.notes.append(note)"),
+            "b ö/x.md": page.format(name="B", quote="self.notes.append(note)"),
+        },
+        builder="singlehtml",
+    )
+    soup = built.soup("index")
+    for name, docname in (("A", "a"), ("B", "b ö/x")):
+        headings = [each for each in soup.select("h2, h3, h4") if f"Text {name}" in each.get_text()]
+        section = headings[0].find_parent("section")
+        assert section is not None
+        links = [str(link["href"])[1:] for link in section.select("p a, td a")]
+        assert len(links) > 1
+        assert [link for link in links if not link.startswith(f"{quote(docname)}:")] == []
+        assert [len(soup.find_all(id=link)) for link in links] == [1] * len(links)
+        target = soup.find(id=f"{quote(docname)}:mem-obj-note")
+        assert target is not None
+        assert f"{name} MEM-OBJ-note" in target.find_parent("dt").get_text()

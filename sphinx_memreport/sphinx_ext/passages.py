@@ -53,8 +53,11 @@ def visible_name(path: str) -> str:
 
 
 def evidence_anchor(number: int) -> str:
-    """The anchor of a piece of evidence on its page: stable while the ones above it are."""
-    return f"evidence-{number + 1}"
+    """The anchor of a piece of evidence on its page: stable while the ones above it are.
+
+    No heading gets such a one, not even "Evidence 1": theirs have no dots.
+    """
+    return f"evidence.{number + 1}"
 
 
 def language_of(path: str | None) -> str:

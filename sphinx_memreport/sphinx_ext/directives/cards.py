@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 
 from docutils import nodes
 from sphinx import addnodes
@@ -48,6 +49,24 @@ class CardDirective(MemDirective):
         if ids:
             self.state.document.note_explicit_target(signature)
         return card, content
+
+
+def free_anchors(document: nodes.document, wanted: Sequence[str]) -> list[str]:
+    """Those of the wanted anchors that nothing above has; a heading gives its own away.
+
+    A section about one record is easily called like it, and links to the record lead to its card.
+    """
+    for each in wanted:
+        holder = document.ids.get(each)
+        if isinstance(holder, nodes.section):
+            numbered = (f"{each}-{number}" for number in count(1))
+            other = next(name for name in numbered if name not in document.ids)
+            holder["ids"][holder["ids"].index(each)] = other
+            document.ids[other] = document.ids.pop(each)
+            for name, held in document.nameids.items():
+                if held == each:
+                    document.nameids[name] = other
+    return [each for each in wanted if each not in document.ids]
 
 
 def new_signature(

@@ -14,7 +14,7 @@ from sphinx_memreport.core.ids import MemberName, anchor, need_id
 from sphinx_memreport.core.models import Supplied
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.sphinx_ext.directives.base import MemDirective
-from sphinx_memreport.sphinx_ext.directives.cards import new_signature
+from sphinx_memreport.sphinx_ext.directives.cards import free_anchors, new_signature
 from sphinx_memreport.sphinx_ext.directives.other_site import (
     FILE_OPTIONS,
     NotSupplied,
@@ -180,8 +180,7 @@ class SuppliedDirective(MemDirective):
             declares=True,
         )
         title = [nodes.Text(entry.label)] if entry.label else []
-        free = [each for each in ids if each not in document.ids]
-        signature = new_signature(heading, title, free)
+        signature = new_signature(heading, title, free_anchors(document, ids))
         signature["_toc_name"] = ""
         document.note_explicit_target(signature)
         signature.line, signature.source = entry.line, document["source"]

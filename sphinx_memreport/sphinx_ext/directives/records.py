@@ -20,7 +20,7 @@ from sphinx_memreport.core.vocabulary import (
     check_options,
     split_list,
 )
-from sphinx_memreport.sphinx_ext.directives.cards import CardDirective
+from sphinx_memreport.sphinx_ext.directives.cards import CardDirective, free_anchors
 from sphinx_memreport.sphinx_ext.needs import add_record_need
 from sphinx_memreport.sphinx_ext.nodes import HERE, Heading, record_field, search_report
 from sphinx_memreport.sphinx_ext.words import shown_value, term
@@ -136,10 +136,9 @@ class RecordDirective(CardDirective):
         values: Mapping[str, str],
         record: Record | None,
     ) -> nodes.Node:
-        document = self.state.document
         # a duplicate keeps no anchor: links lead to the first declaration
         wanted = [anchor(record.id), need_id(record.report, record.id)] if record else []
-        ids = [each for each in wanted if each not in document.ids]
+        ids = free_anchors(self.state.document, wanted)
         heading = Heading(
             report=record.report if record else "",
             id=record_id,

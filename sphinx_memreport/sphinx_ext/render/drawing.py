@@ -20,6 +20,7 @@ from sphinx.util import logging
 from sphinx_memreport.core.graph import Edge, Graph, Node, Relation
 from sphinx_memreport.core.ids import Kind
 from sphinx_memreport.core.vocabulary import TYPE_OF_KIND
+from sphinx_memreport.sphinx_ext.links import ONE_PAGE, on_one_page
 from sphinx_memreport.sphinx_ext.render.page import Page
 from sphinx_memreport.sphinx_ext.words import _, term
 
@@ -195,8 +196,8 @@ def _line(text: ElementTree.Element, *, is_id: bool) -> str:
 def _uri(page: Page, node: Node) -> str | None:
     if node.target.docname is None:
         return None
-    if page.app.builder.name == "singlehtml":
-        return f"#{node.target.anchor}"
+    if page.app.builder.name == ONE_PAGE:
+        return f"#{on_one_page(node.target.docname, node.target.anchor)}"
     address = page.app.builder.get_relative_uri(page.docname, node.target.docname)
     return f"{address}#{node.target.anchor}"
 

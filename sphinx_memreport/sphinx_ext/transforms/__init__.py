@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sphinx_memreport.sphinx_ext.transforms.fill import (
     FillPlaceholders,
     FillPlaceholdersForLatex,
+    NameAnchors,
 )
 from sphinx_memreport.sphinx_ext.transforms.losses import NoteLosses
 from sphinx_memreport.sphinx_ext.transforms.mentions import NoteMentions
@@ -22,3 +23,4 @@ def setup_transforms(app: Sphinx) -> None:
     app.add_transform(NoteMentions)
     app.add_post_transform(FillPlaceholders)
     app.add_post_transform(FillPlaceholdersForLatex)
+    app.add_post_transform(NameAnchors)

@@ -10,6 +10,7 @@ from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from sphinx_memreport.sphinx_ext.domain import MemDomain
+from sphinx_memreport.sphinx_ext.links import ONE_PAGE, on_one_page
 from sphinx_memreport.sphinx_ext.nodes import (
     evidence_block,
     evidence_overview,
@@ -75,6 +76,21 @@ class FillPlaceholdersForLatex(FillPlaceholders):
 
     default_priority = 210
     formats = ("latex",)
+
+
+class NameAnchors(SphinxPostTransform):
+    """Where all documents are one page, gives anchors names that differ, besides their own."""
+
+    default_priority = 420  # behind those that fill
+    builders = (ONE_PAGE,)
+
+    def run(self, **_kwargs: Any) -> None:
+        """Name the anchors of one page."""
+        names = dict.fromkeys(self.document.findall(nodes.Element), self.config.root_doc)
+        for file in self.document.findall(addnodes.start_of_file):  # inner ones come later
+            names |= dict.fromkeys(file.findall(nodes.Element), file["docname"])
+        for node, docname in names.items():
+            node["ids"] += [on_one_page(docname, each) for each in node["ids"]]
 
 
 def _joined_documents(document: nodes.document) -> dict[nodes.Element, str]:
