@@ -15,7 +15,8 @@ from cli_project import Project, run
 from pinned_repo import PinnedRepo, plain
 from sitebuilder import TinySite, report_toml
 
-from sphinx_memreport.config import _MOST_PARTS, MAX_BYTES, InvalidConfig, load_config
+from sphinx_memreport.config import MAX_BYTES, InvalidConfig, load_config
+from sphinx_memreport.config.loading import _MOST_PARTS
 from sphinx_memreport.core.blockscan import scan
 from sphinx_memreport.core.characters import _LONGEST, printable_line
 from sphinx_memreport.core.ids import Kind, find_mentions
