@@ -69,7 +69,9 @@ def _checking(root: Path, size: Size, repository: Path, commit: str, repeats: in
     """``memreport check`` against the cold build, and the part of that which is checking."""
     site = SyntheticSite(root / "checked", Variant.OURS, size, repository)
     site.write(commit)
-    builds, checks, shares = [], [], []
+    plain = SyntheticSite(root / "read", Variant.PLAIN, size, repository)
+    plain.write(commit)
+    builds, checks, reads, shares = [], [], [], []
     for _ in range(repeats):
         out = root / "checked-out"
         shutil.rmtree(out, ignore_errors=True)
@@ -78,11 +80,13 @@ def _checking(root: Path, size: Size, repository: Path, commit: str, repeats: in
         shutil.rmtree(cache, ignore_errors=True)
         command = [sys.executable, "-m", "sphinx_memreport.cli", "check", "--site", str(site.root)]
         checks.append(run([*command, "--cache", str(cache)]))
+        reading = ("-E", "-b", "reading", "-D", "extensions=myst_parser,benchmarks.reading")
+        reads.append(build(plain.root, root / "read-out", *reading))
         shutil.rmtree(out)
         timed = [sys.executable, "-m", "benchmarks.checking", str(site.root), str(out)]
         said = json.loads(subprocess.run(timed, stdout=subprocess.PIPE, check=True).stdout)
         shares.append(said["checking"] / (said["all"] - said["checking"]))
-    return report.checking(builds, checks, shares)
+    return report.checking(builds, checks, reads, shares)
 
 
 def _machine() -> str:
