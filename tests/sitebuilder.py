@@ -188,14 +188,16 @@ class TinySite:
                     freshenv=fresh,
                     parallel=parallel,
                 )
+                app.connect(
+                    "env-before-read-docs", lambda _app, _env, names: read.extend(names), 999
+                )
+                app.connect("doctree-resolved", lambda _app, _tree, name: written.append(name))
+                app.build(force_all=fresh)
             except SystemExit as stop:
                 refused = stop.__cause__
                 if not isinstance(refused, InvalidConfig):
                     raise
                 return built(int(stop.code or 0), list(refused.problems), None)
-            app.connect("env-before-read-docs", lambda _app, _env, names: read.extend(names), 999)
-            app.connect("doctree-resolved", lambda _app, _tree, name: written.append(name))
-            app.build(force_all=fresh)
             return built(app.statuscode, mem_domain(app.env).problems, app)
 
     def run(

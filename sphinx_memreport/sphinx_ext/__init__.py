@@ -26,6 +26,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     from sphinx_memreport.sphinx_ext.needs import setup_needs
     from sphinx_memreport.sphinx_ext.nodes import setup_nodes
     from sphinx_memreport.sphinx_ext.options import setup_options
+    from sphinx_memreport.sphinx_ext.readable import setup_readable
     from sphinx_memreport.sphinx_ext.roles import setup_roles
     from sphinx_memreport.sphinx_ext.style import setup_style
     from sphinx_memreport.sphinx_ext.transforms import setup_transforms
@@ -35,6 +36,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     setup_needs(app)
     setup_options(app)
     setup_evaluation(app)
+    setup_readable(app)
     app.add_domain(MemDomain)
     setup_nodes(app)
     setup_directives(app)
