@@ -75,3 +75,12 @@ def test_check_names_it_too(site: TinySite) -> None:
 
 def test_a_byte_order_mark_is_no_fault(site: TinySite) -> None:
     assert site.build({"a.md": "\ufeff# A\n"}).warnings == ""
+
+
+def test_a_build_that_ended_so_leaves_nothing_to_the_next_in_its_process(site: TinySite) -> None:
+    """``check --watch`` checks again and again in one process."""
+    _latin(site.source / "bad.md")
+    assert site.build().status == 2
+    (site.source / "bad.md").unlink()
+    built = site.build({"a.md": "# A\n\n```{memobjekt} MEM-OBJ-x\n```\n"})
+    assert built.problems == [("unknown-directive", "a", 3)]
