@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,11 +22,13 @@ from types import CodeType, ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import jinja2
+import re2
 from docutils import nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from myst_parser.mdit_to_docutils import base as myst
 from sphinx.errors import SphinxError
 from sphinx.util import logging
+from sphinx_needs import filter_common, ubquery
 
 from sphinx_memreport.sphinx_ext.needs import pages_showing_needs
 
@@ -76,6 +79,8 @@ def _guard(_app: Sphinx, config: Config) -> None:
                 setattr(module, name, function)
             else:
                 vars(module).pop(name, None)
+    for module in _SEARCHING:
+        vars(module)["re"] = _LINEAR if refuse else re
     vars(myst)["jinja2"] = _JINJA if refuse else jinja2
 
 
@@ -200,6 +205,23 @@ def _refuse_code_of_views(app: Sphinx, doctree: nodes.document) -> None:
             if text not in trusted and (why := _refusal(text)):
                 _warn(node, f"{name}: {why}")
                 node[name] = _NONE
+
+
+def _compiled(pattern: str) -> object:
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(pattern, options)
+
+
+def _found(pattern: str, text: str) -> object:
+    return _compiled(pattern).search(text)  # type: ignore[attr-defined]
+
+
+# Regular expressions of documents take time in proportion to the text, as those of absences do.
+_SEARCHING = (filter_common, ubquery)
+_LINEAR = SimpleNamespace(
+    **(vars(re) | {"compile": _compiled, "search": _found, "error": re2.error})
+)
 
 
 def _warn(node: nodes.Element, message: str) -> None:

@@ -184,6 +184,29 @@ def test_a_filter_that_is_no_expression_is_said_at_its_line(site: TinySite, page
     assert "it is not an expression" in built.warnings
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        "```{needtable}\n:filter: search('(a|a)+$', title)\n```\n",
+        "```{needlist}\n:filter: search('(a|a)+$', title) and current_need['title']\n```\n",
+        "{need_count}`search('(a|a)+$', title)`\n",
+    ],
+)
+def test_searches_take_no_exponential_time(site: TinySite, page: str) -> None:
+    """With Python's regular expressions this would not end."""
+    record = f":::{{memobject}} MEM-OBJ-long — {'a' * 100}!\n:identity: I\n:::\n"
+    built = site.build({"m.md": f"# M\n\n{record}", "v.md": f"# V\n\n{page}"})
+    assert built.warnings == ""
+    assert "MEM-OBJ-long" not in built.text("v")
+
+
+def test_a_pattern_that_is_none_is_said(site: TinySite) -> None:
+    page = "```{needtable}\n:filter: search('(', title)\n```\n"
+    built = site.build({"m.md": RECORDS, "v.md": f"# V\n\n{page}"})
+    assert "v.md:3: WARNING: Filter" in built.warnings
+    assert "missing )" in built.warnings
+
+
 def test_what_the_configuration_says_is_obeyed(site: TinySite) -> None:
     built = site.build(
         {"m.md": RECORDS, "v.md": "# V\n\n```{needlist}\n```\n"},
