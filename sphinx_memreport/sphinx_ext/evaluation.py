@@ -24,8 +24,10 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 import re2
 from docutils import nodes
+from jinja2.exceptions import SecurityError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from myst_parser.mdit_to_docutils import base as myst
+from myst_parser.warnings_ import MystWarnings
 from sphinx.errors import SphinxError
 from sphinx.util import logging
 from sphinx_needs import filter_common, ubquery
@@ -82,6 +84,8 @@ def _guard(_app: Sphinx, config: Config) -> None:
     for module in _SEARCHING:
         vars(module)["re"] = _LINEAR if refuse else re
     vars(myst)["jinja2"] = _JINJA if refuse else jinja2
+    renderer: Any = myst.DocutilsRenderer
+    renderer.render_substitution = _render_some if refuse else _RENDER
 
 
 def _texts_of_settings(config: Config) -> frozenset[str]:
@@ -231,19 +235,75 @@ def _warn(node: nodes.Element, message: str) -> None:
 # --- MyST -----------------------------------------------------------------------------------
 
 
-class _Expressions(ImmutableSandboxedEnvironment):
-    """Names, their public attributes, and filters; of functions, the methods of texts.
+#: Filters whose results are about as long as what they are given, and that call nothing.
+_FILTERS = (
+    "abs capitalize count d default e escape first float int join last length list lower max min "
+    "sort string striptags title trim truncate unique upper urlencode wordcount"
+).split()
+_MOST_SUBSTITUTIONS = 1000  # in one document
+_DEEPEST_SUBSTITUTION = 20  # one in the text of another
 
-    Sphinx's environment is among the names, and its methods change files.
+
+class _Expressions(ImmutableSandboxedEnvironment):
+    """One expression of names, their items, and filters; nothing is called, no attribute is read.
+
+    Jinja's own sandbox is about code alone: with it, methods of Sphinx's objects could be called.
     """
 
-    intercepted_binops = frozenset({"*", "**"})  # which make a number or text of any size
+    intercepted_binops = frozenset({"*", "**", "%"})  # which make numbers and texts of any size
 
-    def is_safe_callable(self, obj: object) -> bool:
-        return isinstance(getattr(obj, "__self__", None), str)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.filters = {name: self.filters[name] for name in _FILTERS}
+        self.globals = {}
+        self.template_class = _Template
+
+    def from_string(self, source: Any, *args: Any, **options: Any) -> jinja2.Template:
+        """:raises SecurityError: when there is a statement or a second expression."""
+        match self.parse(source).body:
+            case [jinja2.nodes.Output(nodes=[_])]:
+                return super().from_string(source, *args, **options)
+        raise SecurityError("this is more than one expression")
+
+    def is_safe_attribute(self, _obj: object, _attr: str, _value: object) -> bool:
+        return False
+
+    def is_safe_callable(self, _obj: object) -> bool:
+        return False
 
     def call_binop(self, _context: object, operator: str, _left: object, _right: object) -> object:
-        raise jinja2.exceptions.SecurityError(f"{operator!r} is not allowed")
+        raise SecurityError(f"{operator!r} is not allowed")
 
 
+class _Template(jinja2.Template):
+    def render(self, *args: Any, **kwargs: Any) -> str:
+        """Render with the name of the document in the place of Sphinx's environment."""
+        context = dict(*args, **kwargs)
+        if "env" in context:
+            context["env"] = {"docname": context["env"].docname}
+        return super().render(context)
+
+
+def _render_some(renderer: myst.DocutilsRenderer, token: Any, inline: bool) -> None:
+    """Render a substitution of MyST, unless there are too many or too deep: each may hold more."""
+    known = vars(renderer.document)
+    number = known["memreport_substitutions"] = known.get("memreport_substitutions", 0) + 1
+    fault = ""
+    if number > _MOST_SUBSTITUTIONS:
+        fault = f"the document has more than {_MOST_SUBSTITUTIONS}"
+    elif len(known.get("sub_references", ())) >= _DEEPEST_SUBSTITUTION:
+        fault = f"it stands in {_DEEPEST_SUBSTITUTION} others"
+    if not fault:
+        _RENDER(renderer, token, inline)
+    elif number <= _MOST_SUBSTITUTIONS + 1:
+        line = myst.token_line(token)
+        renderer.create_warning(
+            f"Substitution error:{fault}",
+            MystWarnings.SUBSTITUTION,
+            line=line,
+            append_to=renderer.current_node,
+        )
+
+
+_RENDER = myst.DocutilsRenderer.render_substitution
 _JINJA = SimpleNamespace(**(vars(jinja2) | {"Environment": _Expressions}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,14 +52,27 @@ NEEDS = {
     "variant": ("```{{claim}} T\n:id: CLAIM_1\n:status: <<[{call}]: a, b>>\n```\n", "not run"),
 }
 MYST = {
-    "call": "{{{{ cycler.__init__.__globals__.os.system('echo > {path}') }}}}",
-    "method of the environment": "{{{{ env.srcdir.joinpath({path!r}).write_text('x') }}}}",
-    "function behind a filter": "{{{{ (env|attr('srcdir')).joinpath({path!r}).touch() }}}}",
-    "class of a text": "{{{{ ''.__class__.__mro__[1].__subclasses__()|length }}}}",
-    "hidden in a format": "{{{{ '{{0.__class__.__base__}}'.format(env) }}}}",
-    "change of the environment": "{{{{ env.all_docs.clear() }}}}",
-    "a number without end": "{{{{ 9**9**9**9 }}}}",
-    "a text without end": "{{{{ 'a' * 999999999999 }}}}",
+    "call": "cycler.__init__.__globals__.os.system('echo > {path}')",
+    "method of the environment": "env.srcdir.joinpath({path!r}).write_text('x')",
+    "function behind a filter": "(env|attr('srcdir')).joinpath({path!r}).touch()",
+    "class of a text": "''.__class__.__mro__[1].__subclasses__()|length",
+    "hidden in a format": "'{{0.__class__.__base__}}'.format(env)",
+    "change of the environment": "env.all_docs.clear()",
+    "text of a document that calls": "((env.titles['v'].children|first).children|first).findall("
+    "env.app.extensions['sphinx.builders.html'].module.os.system)|list",
+    "a secret": "env.app.extensions['sphinx.builders.html'].module.os.environ['PATH']",
+    "an item that is an attribute": "env['app']",
+    "text of another document": "(env.titles['m'].children|first)|string",
+    "a number without end": "9**9**9**9",
+    "a text without end": "'a' * 999999999999",
+    "a padded text": "'a'.ljust(999999999999)",
+    "a formatted number": "'%999999999999d' % 1",
+    "a centred text": "'x'|center(999999999999)",
+    "an indented text": "'ab'|indent(999999999999, true)|length",
+    "a batch": "[1]|batch(999999999999, 1)|first|length",
+    "a rounded number": "1.5|round(999999999, 'ceil')",
+    "a formatting filter": "'%999999999999d'|format(1)",
+    "a method that is mapped": "[env]|map(attribute='app')|list",
 }
 SWITCHED_ON = "---\nmyst:\n  enable_extensions: [substitution]\n  substitutions: {a: word}\n---\n"
 SETTINGS = {
@@ -119,18 +133,18 @@ def test_all_of_it_is_run_where_documents_are_trusted(
 
 @pytest.mark.parametrize("expression", MYST.values(), ids=MYST)
 def test_expressions_of_myst_only_read(site: TinySite, expression: str) -> None:
-    built, made = _with_code(
-        site, f"{SWITCHED_ON.replace('{', '{{').replace('}', '}}')}# V\n\n{expression}\n"
-    )
+    matter = SWITCHED_ON.replace("{", "{{").replace("}", "}}")
+    built, made = _with_code(site, f"{matter}# V\n\n{{{{{{{{ {expression} }}}}}}}}\n")
     assert not made
-    assert "v.md:8: WARNING: Substitution error:SecurityError" in built.warnings
+    assert "v.md:8: " in built.warnings
+    assert "Substitution error:" in built.warnings
     assert sorted(built.env.all_docs) == ["index", "m", "v"]
 
 
 def test_expressions_of_myst_that_only_read_are_obeyed(site: TinySite) -> None:
     built = site.build(
         {
-            "v.md": f"{SWITCHED_ON}# V\n\n{{{{ a }}}} {{{{ a|upper }}}} {{{{ a.title() }}}} "
+            "v.md": f"{SWITCHED_ON}# V\n\n{{{{ a }}}} {{{{ a|upper }}}} {{{{ a|title }}}} "
             "{{ env.docname }}.\n"
         }
     )
@@ -139,8 +153,27 @@ def test_expressions_of_myst_that_only_read_are_obeyed(site: TinySite) -> None:
 
 
 def test_expressions_of_myst_are_run_where_documents_are_trusted(site: TinySite) -> None:
-    page = SWITCHED_ON.replace("{", "{{").replace("}", "}}") + "# V\n\n" + MYST["call"]
+    page = (
+        SWITCHED_ON.replace("{", "{{").replace("}", "}}") + "# V\n\n{{{{ " + MYST["call"] + " }}}}"
+    )
     assert _with_code(site, page, allow=True)[1]
+
+
+@pytest.mark.parametrize(
+    "substitutions",
+    [
+        {f"k{n}": f"{{{{ k{n + 1} }}}} {{{{ k{n + 1} }}}}" for n in range(15)} | {"k15": "x"},
+        {f"k{n}": f"> {{{{ k{n + 1} }}}}" for n in range(300)} | {"k300": "x"},
+    ],
+    ids=["many", "deep"],
+)
+def test_substitutions_in_each_other_have_limits(
+    site: TinySite, substitutions: dict[str, str]
+) -> None:
+    matter = {"myst": {"enable_extensions": ["substitution"], "substitutions": substitutions}}
+    built = site.build({"v.md": f"---\n{json.dumps(matter)}\n---\n# V\n\n{{{{ k0 }}}}\n"})
+    assert built.app is not None
+    assert built.warnings.count("Substitution error:") == 1
 
 
 @pytest.mark.parametrize(
