@@ -306,3 +306,54 @@ def test_one_page_of_all_documents_leads_to_the_right_one(site: TinySite) -> Non
         target = soup.find(id=f"{quote(docname)}:mem-obj-note")
         assert target is not None
         assert f"{name} MEM-OBJ-note" in target.find_parent("dt").get_text()
+
+
+# --- roles that documents define ------------------------------------------------------------
+
+REDEFINED = {
+    "a.rst": "A\n=\n\n.. role:: memsrc(emphasis)\n\n.. role:: mem(raw)\n   :format: html\n",
+    "a.md": "# A\n\n```{role} memsrc(emphasis)\n```\n\n```{role} mem(emphasis)\n```\n",
+    "b.md": "# B\n\n````{eval-rst}\n.. role:: mem(emphasis)\n.. role:: memsrc(emphasis)\n````\n",
+}
+USED = "\nSee {memsrc}`SRC-1:src/not/there.py` and {mem}`MEM-OBJ-nota`.\n"
+
+
+@pytest.mark.parametrize("parallel", [1, 2])
+@pytest.mark.parametrize("name", REDEFINED)
+def test_no_document_gives_our_roles_another_meaning(
+    site: TinySite, name: str, parallel: int
+) -> None:
+    defining = REDEFINED[name] + (USED if name.endswith(".md") else "")
+    files = {
+        name: defining,
+        "c.md": f"# C\n{USED}",
+        "d.md": "# D\n",
+        "e.md": "# E\n",
+        "f.md": "# F\n",
+    }
+    built = site.build(files, parallel=parallel)
+    assert {(code, docname) for code, docname, _ in built.problems} >= {
+        ("dangling-id", "c"),
+        ("path-missing", "c"),
+    }
+    assert len(built.problems) == 2 * (1 + name.endswith(".md"))
+
+
+def test_a_role_ends_with_the_document_that_defines_it(site: TinySite) -> None:
+    files = {
+        "a.rst": "A\n=\n\n.. role:: foo(emphasis)\n\nA :foo:`x`.\n",
+        "b.md": "# B\n\nB {foo}`y`.\n",
+    }
+    built = site.build(files)
+    assert [(code, docname) for code, docname, _ in built.problems] == [("unknown-directive", "b")]
+    again = site.build({"b.md": f"{files['b.md']}\n"})
+    assert again.problems == built.problems
+
+
+def test_roles_of_the_configuration_hold_for_all(site: TinySite) -> None:
+    built = site.build(
+        {"a.rst": "A\n=\n\n:foo:`x`\n", "b.rst": "B\n=\n\n:foo:`y` :ours:`README.md`\n"},
+        rst_prolog=".. role:: foo(emphasis)\n.. role:: ours(memsrc)\n",
+    )
+    assert built.problems == []
+    assert "y" in built.text("b")

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from docutils import nodes
+from docutils.parsers.rst import roles
 from sphinx.addnodes import pending_xref
 from sphinx.util.docutils import ReferenceRole, SphinxRole
 
@@ -95,7 +96,37 @@ def line_range(pair: tuple[int, int] | None) -> LineRange | None:
 
 
 def setup_roles(app: Sphinx) -> None:
-    """Register the short names of the roles."""
-    app.add_role("mem", RecordRole())
-    app.add_role("memsrc", SourcePathRole())
-    app.add_role("memraw", RawRole())
+    """Register the short names of the roles, where no document can give them another meaning.
+
+    The directive ``role`` defines names for all documents that a process reads from then on. The
+    names of the standard domain come before those.
+    """
+    app.add_role_to_domain("std", "mem", RecordRole())
+    app.add_role_to_domain("std", "memsrc", SourcePathRole())
+    app.add_role_to_domain("std", "memraw", RawRole())
+    _OwnRoles(app)
+
+
+class _OwnRoles:
+    """Has what a document defines with ``role`` end with it.
+
+    Otherwise it would depend on the order of reading, and on what is read at all, whether the
+    role is there in other documents.
+    """
+
+    def __init__(self, app: Sphinx) -> None:
+        app.connect("env-before-read-docs", self._remember, 900)
+        app.connect("source-read", self._restore, 100)
+
+    def _remember(self, *_event: object) -> None:
+        self._roles = dict(known_roles())
+
+    def _restore(self, *_event: object) -> None:
+        known = known_roles()
+        known.clear()
+        known.update(self._roles)
+
+
+def known_roles() -> dict[str, object]:
+    """The roles that docutils knows by name, for all documents."""
+    return cast("dict[str, object]", vars(roles)["_roles"])
