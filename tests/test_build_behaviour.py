@@ -308,6 +308,29 @@ def test_a_text_that_is_replaced_by_an_older_one_is_read(site: TinySite) -> None
     assert built.problems == site.build(cache="clean").problems != first.problems
 
 
+INCLUDES = {
+    "md": "# Page\n\n```{include} part.inc\n```\n",
+    "rst": "Page\n====\n\n.. include:: part.inc\n",
+}
+
+
+@pytest.mark.parametrize("kind", INCLUDES)
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_a_part_that_is_replaced_by_an_older_one_is_read(
+    site: TinySite, kind: str, parallel: int
+) -> None:
+    parts = {"part.inc": "Good.\n", "older.inc": "MEM-OBJ-nota.\n"}
+    more = {f"more{n}.md": "# More\n" for n in range(6)}  # fewer are never read in parallel
+    site.write(SITE | parts)
+    os.utime(site.source / "older.inc", (1_000_000_000, 1_000_000_000))
+    first = site.build({f"page.{kind}": INCLUDES[kind], **more}, parallel=parallel)
+    assert site.build(parallel=parallel).read == []
+    (site.source / "older.inc").rename(site.source / "part.inc")
+    built = site.build(parallel=parallel)
+    assert built.read == ["page"]
+    assert built.problems == site.build(cache="clean").problems != first.problems
+
+
 def test_an_older_output_folder_in_the_place_of_the_newer_one_is_made_new(site: TinySite) -> None:
     out = site.build(SITE).out
     old = shutil.copytree(out, site.root / "old")

@@ -280,6 +280,22 @@ def test_a_changed_file_is_read_again(site: TinySite, other: Built) -> None:
     assert changed.problems == [("dangling-id", "page", 7)]
 
 
+def test_a_link_that_leads_to_an_older_file_is_followed_anew(site: TinySite, other: Built) -> None:
+    copy(other, site, "new.json")
+    data = other.data("memreport.json")
+    data["records"] = [each for each in data["records"] if each["id"] != "RT-OBJ-cache"]
+    site.write({"old.json": json.dumps(data)})
+    os.utime(site.source / "old.json", (1_000_000_000, 1_000_000_000))
+    link = site.source / "other.json"
+    link.symlink_to("new.json")
+    prose = "RT-OBJ-cache is theirs.\n"
+    assert site.build({"page.md": supplied(":from: other.json\n", prose)}).problems == []
+    assert site.build().read == []
+    link.unlink()
+    link.symlink_to("old.json")
+    assert site.build().problems == [("dangling-id", "page", 7)]
+
+
 def test_a_missing_file_is_looked_for_in_every_build(site: TinySite, other: Built) -> None:
     page = supplied(":from: other.json\n")
     assert site.build({"page.md": page}, "dummy").problems == [("invalid-value", "page", 3)]

@@ -7,6 +7,7 @@ builder-inited       settings, memreport.toml and the lock, where it is asked fo
                      the parser is listened to
 env-get-outdated     documents that now belong to another report are read again
 source-read          the facts of a document begin
+doctree-read         they are whole
 (reading)            directives and transforms note records, evidence, references
 env-updated          sources are opened, quotes located, checks run; pages that show
                      something that changed are returned, so that they are written
@@ -71,6 +72,7 @@ from sphinx_memreport.sphinx_ext.unchecked import unchecked
 from sphinx_memreport.verify import open_sources, rules_of
 
 if TYPE_CHECKING:
+    from docutils import nodes
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
@@ -84,6 +86,7 @@ class BuildEvents:
             ("builder-inited", self._start, 100),
             ("env-get-outdated", self._outdated, 500),
             ("source-read", self._begin_document, 900),
+            ("doctree-read", self._end_document, 900),
             ("env-updated", self._verify, 400),
             ("html-page-context", add_previews, 500),
             ("html-page-context", drop_assets_of_needs, 900),
@@ -125,7 +128,8 @@ class BuildEvents:
         return [
             docname
             for docname, key in domain.reading_keys.items()
-            if docname not in removed and key != _reading_key(domain, docname)
+            if docname not in removed
+            and key != _reading_key(domain, docname) + _key_of_files(env, docname)
         ]
 
     def _begin_document(self, app: Sphinx, docname: str, content: list[str]) -> None:
@@ -139,6 +143,10 @@ class BuildEvents:
         if report:
             replace_too_deep(domain, docname, content)
         app.env.temp_data[SOURCE_TEXT] = content[0]
+
+    def _end_document(self, app: Sphinx, _doctree: nodes.document) -> None:
+        docname = app.env.current_document.docname
+        mem_domain(app.env).reading_keys[docname] += _key_of_files(app.env, docname)
 
     def _verify(self, app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
         domain = mem_domain(env)
@@ -248,19 +256,29 @@ def _files_key(app: Sphinx, outcome: str, problems: Iterable[Problem]) -> str:
 
 
 def _reading_key(domain: MemDomain, docname: str) -> str:
-    """What the reading of a document depends on besides ``conf.py`` and what it includes.
+    """What the reading of a document depends on besides ``conf.py``, as far as is known before.
 
     The names of all reports: ``other:MEM-OBJ-note`` is a reference if there is a report ``other``.
     And its file, also where that is replaced by an older one, which Sphinx takes for unchanged.
     """
     report = domain.report_of(docname)
     path = domain.env.doc2path(docname)
+    names = (report.slug if report else "", *sorted(domain.config.reports))
+    return " ".join([path.suffix, _state_of(path), *names])
+
+
+def _key_of_files(env: BuildEnvironment, docname: str) -> str:
+    """What else the reading depended on, once it is known: the files that the document takes in."""
+    names = sorted(env.dependencies.get(docname, ()))
+    return "".join(f" {_state_of(Path(env.srcdir, name))}" for name in names)
+
+
+def _state_of(path: Path) -> str:
     try:
         found = path.stat()
-        file = f"{path.suffix} {found.st_size} {found.st_mtime_ns}"
     except OSError:  # Sphinx is about to say so
-        file = ""
-    return " ".join([file, report.slug if report else "", *sorted(domain.config.reports)])
+        return "-"
+    return f"{found.st_size}:{found.st_mtime_ns}"
 
 
 def need_updates(site: Site) -> Updates:

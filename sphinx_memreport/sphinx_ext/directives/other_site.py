@@ -74,7 +74,7 @@ def find_file(env: BuildEnvironment, name: str, roots: Iterable[Path]) -> Path:
     :raises NotSupplied: when it is elsewhere.
     """
     try:
-        path = Path(env.relfn2path(name)[1]).resolve()
+        path = Path(env.relfn2path(name)[1])
     except (OSError, RuntimeError, ValueError):
         raise NotSupplied(f"option 'from': '{name}' is not the path of a file") from None
     if not any(path.is_relative_to(root.resolve()) for root in roots):
@@ -84,6 +84,9 @@ def find_file(env: BuildEnvironment, name: str, roots: Iterable[Path]) -> Path:
             "copy the file into one of them",
         )
     env.note_dependency(path)
+    # a symbolic link, which may come to lead elsewhere
+    folder = Path(env.doc2path(env.current_document.docname)).parent
+    env.note_dependency(Path(env.srcdir, name[1:]) if name[:1] == "/" else folder / name)
     return path
 
 
