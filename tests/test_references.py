@@ -9,6 +9,8 @@ import pytest
 from pinned_repo import PinnedRepo
 from sitebuilder import TinySite, report_toml
 
+from sphinx_memreport.sphinx_ext.domain import mem_domain
+
 DECLARED = ":::{memobject} MEM-OBJ-note — Stored note\n:::\n"
 
 
@@ -357,3 +359,62 @@ def test_roles_of_the_configuration_hold_for_all(site: TinySite) -> None:
     )
     assert built.problems == []
     assert "y" in built.text("b")
+
+
+def test_links_of_markdown_reach_records_and_are_no_citations(site: TinySite) -> None:
+    text = "[up](#mem-obj-note) [](#mem-obj-note)\n"
+    files = {
+        "m.md": f"# M\n\n{text}\n{DECLARED}",
+        "sub/n.md": "# N\n\n[there](../m.md#mem-obj-note) [](../m.md#mem-obj-note)\n",
+        "r.rst": "R\n=\n\n.. memobject:: MEM-OBJ-rest R\n   :identity: I\n",
+        "o.md": "# O\n\n[there](r.rst#mem-obj-rest)\n",
+    }
+    built = site.build(files)
+    assert built.warnings == ""
+    links = [(a.get_text(), a["href"]) for a in built.soup("sub/n").select("p a.reference")]
+    assert links == [(text, "../m.html#mem-obj-note") for text in ("there", "MEM-OBJ-note")]
+    links = [(a.get_text(), a["href"]) for a in built.soup("m").select("p a.reference")]
+    assert links == [(text, "#mem-obj-note") for text in ("up", "MEM-OBJ-note")]
+    assert built.soup("o").select("a[href='r.html#mem-obj-rest']")
+    assert mem_domain(built.env).site.cited_by("jotter", "MEM-OBJ-note") == []
+    wrong = site.build({"sub/n.md": "# N\n\n[there](../m.md#mem-obj-nota)\n"})
+    assert "local id not found in doc 'm': 'mem-obj-nota'" in wrong.warnings
+
+
+# --- what a mistake proposes ----------------------------------------------------------------
+
+ALONE = "# R\n\n```{{memmember}} runtime\n```\n\n:::{{memcomponent}} {declared} — C\n:::\n"
+
+
+@pytest.mark.parametrize("declared", ["MEM-CMP-check", "RT-CMP-check-in-the-library"])
+def test_an_id_that_must_change_itself_is_not_proposed(site: TinySite, declared: str) -> None:
+    text = ALONE.format(declared=declared) + "\nSee RT-CMP-check and RT-CMP-check-in-the.\n"
+    built = site.build({"r.md": text})
+    assert {str(each.code) for each in built.details} & {"foreign-prefix", "malformed-id"}
+    dangling = [each for each in built.details if str(each.code) == "dangling-id"]
+    assert len(dangling) == 2
+    assert [each.fix for each in dangling if declared in each.fix] == []
+
+
+@pytest.mark.parametrize(
+    ("argument", "code", "fix"),
+    [
+        ("SRC-1:README.md", "unknown-source", "SRC-1 README.md"),
+        ("SRC-1, README.md", "unknown-source", "SRC-1 README.md"),
+        ("SRC-1: a b.md", "unknown-source", "SRC-1 a b.md"),
+        (
+            "SRC-1 README.md:4",
+            "path-missing",
+            "README.md alone, and its lines as an option: ':lines: 4'",
+        ),
+        ("README.md:4-7", "path-missing", "':lines: 4-7'"),
+        ("README.md#L4-L7", "path-missing", "':lines: 4-7'"),
+        ("README.md 4-7", "path-missing", "':lines: 4-7'"),
+    ],
+)
+def test_evidence_in_another_spelling_says_how_to_write_it(
+    site: TinySite, argument: str, code: str, fix: str
+) -> None:
+    built = site.build({"m.md": f"# M\n\n```{{evidence}} {argument}\n# Jotter\n```\n"})
+    assert built.problems == [(code, "m", 3)]
+    assert built.details[0].fix.endswith(fix)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sphinx_memreport.sphinx_ext.transforms.anchors import OfferAnchors
 from sphinx_memreport.sphinx_ext.transforms.fill import (
     FillPlaceholders,
     FillPlaceholdersForLatex,
@@ -21,6 +22,7 @@ def setup_transforms(app: Sphinx) -> None:
     """Register the transforms."""
     app.add_transform(NoteLosses)
     app.add_transform(NoteMentions)
+    app.add_transform(OfferAnchors)
     app.add_post_transform(FillPlaceholders)
     app.add_post_transform(FillPlaceholdersForLatex)
     app.add_post_transform(NameAnchors)
