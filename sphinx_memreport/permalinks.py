@@ -187,6 +187,12 @@ def repository_error(repository: str) -> str | None:
         return "is not an https, ssh or file URL, nor of the form git@host:owner/name"
     if ":" in remote.user:
         return "holds a password, which pages would show"
+    parts = remote.path.split("/")
+    if (place := _place(repository)) and place[1] is not _AZURE:
+        # GitLab's groups are of any depth, and its pages begin behind a dash
+        pages = {"-"} if place[1] is _GITLAB else _PAGES
+        if any(part in pages for part in parts[2:]):
+            return f"is that of a page of {'/'.join(parts[:2])}"
     return None
 
 
@@ -350,6 +356,9 @@ def _named(*labels: str) -> Callable[[str], bool]:
 def _is(*hosts: str) -> Callable[[str], bool]:
     return lambda host: host in hosts
 
+
+# What begins the address of a page below that of its repository.
+_PAGES = {"blob", "branches", "commit", "commits", "issues", "pull", "raw", "src", "tree"}
 
 # Where hosts offer ssh on the port of https, under a name that serves no pages.
 _SSH_HOSTS = {

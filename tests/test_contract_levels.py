@@ -171,3 +171,24 @@ def test_messages_say_what_to_type(tmp_path: Path, pinned_repo: PinnedRepo) -> N
     assert "'observed run'" in overclaimed.message
     assert ":layer: observed run" in overclaimed.fix
     assert (uncovered.subject, "memcoverage" in uncovered.fix) == ("MEM-RTE-recall", True)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "- entry: A\n  records: [MEM-OBJ-note\n",
+        "- entry: A\n  recrods: [MEM-OBJ-note]\n",
+        ":x: y\n",
+    ],
+    ids=["YAML", "a key", "an option"],
+)
+def test_a_coverage_table_that_cannot_be_read_is_all_that_is_said(
+    tmp_path: Path, pinned_repo: PinnedRepo, table: str
+) -> None:
+    site = TinySite(tmp_path / "site")
+    site.write({"memreport.toml": report_toml(pinned_repo, keys='contract = "strict"')})
+    record = card("memobject", "MEM-OBJ-note", WHAT_IT_IS, EVIDENCE)
+    built = site.build(
+        {"m.md": f"# M\n\n{record}", "c.md": f"# C\n\n```{{memcoverage}}\n{table}```\n"}
+    )
+    assert [docname for _, docname, _ in built.problems] == ["c"]

@@ -354,3 +354,33 @@ def test_links_are_plain_urls(
     ):
         assert link is None or re.fullmatch(r"https?://[^\s\"'<>`\\^{}|\x00-\x20\x7f]+", link)
         assert link is None or link.isascii()
+
+
+@pytest.mark.parametrize(
+    ("url", "repository"),
+    [
+        ("https://github.com/o/n/tree/main", "o/n"),
+        ("https://github.com/o/n/blob/main/README.md", "o/n"),
+        ("https://github.example.com/o/n/pull/3", "o/n"),
+        ("https://gitlab.com/o/n/-/tree/main", "o/n"),
+        ("https://bitbucket.org/o/n/src/main/", "o/n"),
+        ("https://codeberg.org/o/n/src/branch/main", "o/n"),
+        ("https://git.sr.ht/~o/n/tree", "~o/n"),
+    ],
+)
+def test_the_address_of_a_page_is_no_repository(url: str, repository: str) -> None:
+    assert repository_error(url) == f"is that of a page of {repository}"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://github.com/tree/blob",
+        "https://gitlab.com/group/sub/tree",
+        "https://gitlab.com/group/src/blob/name",
+        "https://git.example.org/some/tree/name",
+        "https://dev.azure.com/o/p/_git/src",
+    ],
+)
+def test_a_repository_may_be_called_like_a_page(url: str) -> None:
+    assert repository_error(url) is None

@@ -19,7 +19,7 @@ from sphinx_memreport.core.ids import IdStyle, Kind, MemberName
 from sphinx_memreport.core.problems import Code, MessageLine, Notice
 
 #: Version of the stored models; a snapshot test of their JSON Schema guards it.
-DATA_VERSION = 5
+DATA_VERSION = 6
 
 
 class Model(BaseModel):

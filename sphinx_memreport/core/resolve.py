@@ -7,6 +7,7 @@ where the passage went.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -40,6 +41,10 @@ _SHOWN_OCCURRENCES = 8
 _SEARCHED_FILES = 20_000
 #: Bytes of them: small repositories can hold large files under many names.
 _SEARCHED_BYTES = 1024**3
+# Lines as other tools write them behind a path: file.py:41, file.py:41-43, file.py#L41-L43.
+_LINES_BEHIND = re.compile(
+    r"(?P<path>.+?)(?::|#L| )(?P<first>[0-9]{1,9})(?:-L?(?P<last>[0-9]{1,9}))?"
+)
 
 
 class QuoteRequest(NamedTuple):
@@ -278,6 +283,10 @@ class _Pass:
 
     def _path_gone(self, request: QuoteRequest, others: Sequence[str]) -> Finding:
         failure = self._with_nearest_path(request.path)
+        if lines := _LINES_BEHIND.fullmatch(request.path):
+            numbers = "-".join(filter(None, lines.group("first", "last")))
+            fix = f"write {lines['path']} alone, and its lines as an option: ':lines: {numbers}'"
+            return _with(failure, fix=fix)
         if not others:
             searched = "and no file there holds the quote"
             return _with(failure, details=(*failure.details, searched))

@@ -189,11 +189,21 @@ class _Names:
         key = (report, style)
         if key not in self._known:
             ids = self._site.ids(report)
-            self._known[key] = [each for each in ids if not (style and check_id(each, style))]
+            self._known[key] = [each for each in ids if self._is_good(report, each, style)]
         if self._comparisons > _MOST_COMPARISONS:
             return []
         self._comparisons += len(self._known[key])
         return nearest_names(target, self._known[key])
+
+    def _is_good(self, report: str, record_id: str, style: IdStyle | None) -> bool:
+        """Whether nothing is wrong with an ID as it is declared: it may have to change itself."""
+        record = self._site.record(report, record_id)
+        if record is None:
+            return not (style and check_id(record_id, style))
+        facts = self._site.registry.documents[record.docname]
+        rules = self._site.reports.get(report)
+        wanted = style or (rules.ids if rules else IdStyle.ANY)
+        return not check_id(record_id, wanted) and not any(_foreign_prefix(facts, record))
 
     def external_roles(self, report: str, target: str) -> list[str]:
         """The roles that reach an ID in other sites, that of a site or report so named first."""

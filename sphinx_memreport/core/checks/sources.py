@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sphinx_memreport.core.checks.place import at_evidence
 from sphinx_memreport.core.models import Evidence, Finding
 from sphinx_memreport.core.problems import Code, Problem
 from sphinx_memreport.core.site import Site, TargetKind
+
+#: A source as other places name it: ``SRC-1:path``, or with a comma.
+_JOINED = re.compile(r"(?P<source>SRC-[0-9]+)[:,]+")
 
 
 def unavailable_sources(site: Site, config_path: str) -> Iterator[Problem]:
@@ -60,7 +64,11 @@ def _unusable(site: Site, evidence: Evidence) -> Finding | None:
             else f"the report has {len(rules.sources)} sources; "
             "the evidence must say which one it quotes"
         )
-        return Finding(code=Code.UNKNOWN_SOURCE, message=message, fix=f"its sources are: {known}")
+        fix = f"its sources are: {known}"
+        if joined := _JOINED.match(evidence.source):
+            path = f"{evidence.source[joined.end() :]} {evidence.path or ''}".strip()
+            fix = f"put a space, and nothing else, between the two: {joined['source']} {path}"
+        return Finding(code=Code.UNKNOWN_SOURCE, message=message, fix=fix)
     if source.kind == "git" and not evidence.path:
         return Finding(
             code=Code.PATH_MISSING,

@@ -39,10 +39,11 @@ class CoverageDirective(YamlDirective):
 
     def run(self) -> list[nodes.Node]:
         """Note the rows and show them; the paths and IDs in them are noted with the text."""
-        if not self.inside_report() or self.parse_options() is None:
+        if not self.inside_report():
             return []
-        body = self.body()
+        body = None if self.parse_options() is None else self.body()
         if body is None:
+            self.facts.broken_rows.append(self.lineno)
             return []
         rows = [self._row(table) for table in self.rows(body, "row")]
         self.facts.coverage.extend(each.row for each in rows)
