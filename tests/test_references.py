@@ -418,3 +418,47 @@ def test_evidence_in_another_spelling_says_how_to_write_it(
     built = site.build({"m.md": f"# M\n\n```{{evidence}} {argument}\n# Jotter\n```\n"})
     assert built.problems == [(code, "m", 3)]
     assert built.details[0].fix.endswith(fix)
+
+
+# --- what a builder leaves out --------------------------------------------------------------
+
+HIDDEN = (
+    "# A\n\n~~~{only} %s\n"
+    ":::{memobject} MEM-OBJ-hidden — Hidden\nIt cites itself: MEM-OBJ-hidden.\n:::\n\n"
+    "Beside it: MEM-OBJ-hidden.\n~~~\n\nAfter it.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("expression", "builder", "dangles"),
+    [
+        ("latex", "html", True),
+        ("latex", "latex", False),
+        ("html", "latex", True),
+        ("html", "html", False),
+        ("html", "memreport", False),
+        ("latex", "memreport", True),
+        ("not html", "dirhtml", True),
+        ("latex or html", "html", False),
+        ("ours", "html", False),
+        ("not ours", "html", True),
+    ],
+)
+def test_what_stands_in_only_is_not_there_for_other_builders(
+    site: TinySite, expression: str, builder: str, dangles: bool
+) -> None:
+    conf = (site.source / "conf.py").read_text()
+    files = {"conf.py": f"{conf}tags.add('ours')\n", "a.md": HIDDEN % expression}
+    built = site.build({**files, "b.md": "# B\n\nSee MEM-OBJ-hidden.\n"}, builder=builder)
+    assert built.problems == ([("dangling-id", "b", 3)] if dangles else [])
+    if dangles:
+        assert f"only:: {expression}" in built.details[0].message
+    if built.app and builder == "html" and not dangles:
+        assert built.broken_links() == []
+
+
+def test_builders_in_turn_each_leave_out_their_own(site: TinySite) -> None:
+    files = {"a.rst": "A\n=\n\n.. only:: latex\n\n   .. memobject:: MEM-OBJ-hidden H\n\n      X\n"}
+    files["b.md"] = "# B\n\nMEM-OBJ-hidden.\n"
+    for builder, found in (("html", 1), ("latex", 0), ("html", 1), ("text", 1), ("latex", 0)):
+        assert len(site.build(files, builder=builder).problems) == found

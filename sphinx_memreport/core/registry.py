@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sphinx_memreport.core.ids import MemberName
 from sphinx_memreport.core.models import (
@@ -24,6 +25,19 @@ from sphinx_memreport.core.models import (
     View,
 )
 from sphinx_memreport.core.problems import Problem
+
+
+class Condition(NamedTuple):
+    """A part of a document that only some builds show: ``only`` with its lines, from 1 on."""
+
+    docname: str
+    expression: str
+    first: int
+    last: int
+
+    def holds(self, place: Record | Reference) -> bool:
+        """Whether something stands in the part."""
+        return place.docname == self.docname and self.first <= place.line <= self.last
 
 
 @dataclass
@@ -57,6 +71,7 @@ class DocumentFacts:
     source_registers: list[str] = field(default_factory=list)
     #: Lines of rows that have a problem of their own; what else is odd about them follows from it.
     broken_rows: list[int] = field(default_factory=list)
+    conditions: list[Condition] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
     def declared_keys(self) -> list[tuple[str, str]]:

@@ -32,7 +32,7 @@ from sphinx_memreport.core.models import (
     Status,
     Supplied,
 )
-from sphinx_memreport.core.registry import DocumentFacts, Registry
+from sphinx_memreport.core.registry import Condition, DocumentFacts, Registry
 from sphinx_memreport.core.resolve import Answers, PathRequest, QuoteRequest, Requests
 from sphinx_memreport.core.search import Plan, PlannedSearch, plan
 
@@ -152,6 +152,7 @@ class Site:
 
     :param elsewhere: qualified IDs that other sites declare, by the name that this site knows
         each of them by.
+    :param left_out: the parts of documents that this build does not show.
     """
 
     def __init__(
@@ -161,12 +162,14 @@ class Site:
         titles: Mapping[str, str],
         verdicts: Verdicts | None = None,
         elsewhere: Mapping[str, Collection[str]] | None = None,
+        left_out: Sequence[Condition] = (),
     ) -> None:
         self.registry = registry
         self.reports = reports
         self.titles = titles
         self.verdicts = verdicts or Verdicts({}, {})
         self.elsewhere = elsewhere or {}
+        self.left_out = left_out
         #: Records in short, as pages show them: put here by what shows them.
         self.in_short: dict[Key, object] = {}
         # asked for by each page that shows the record, and by the export

@@ -33,6 +33,7 @@ from sphinx_memreport.core.ids import annotation_need_id, find_mentions, need_id
 from sphinx_memreport.core.models import ReportRules, Status
 from sphinx_memreport.core.problems import Problem, Severity
 from sphinx_memreport.core.site import Site, Verdicts
+from sphinx_memreport.sphinx_ext.conditions import left_out, note_conditions
 from sphinx_memreport.sphinx_ext.depth import replace_too_deep
 from sphinx_memreport.sphinx_ext.directives import OWN_DIRECTIVES
 from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT
@@ -144,9 +145,10 @@ class BuildEvents:
             replace_too_deep(domain, docname, content)
         app.env.temp_data[SOURCE_TEXT] = content[0]
 
-    def _end_document(self, app: Sphinx, _doctree: nodes.document) -> None:
-        docname = app.env.current_document.docname
-        mem_domain(app.env).reading_keys[docname] += _key_of_files(app.env, docname)
+    def _end_document(self, app: Sphinx, doctree: nodes.document) -> None:
+        domain, docname = mem_domain(app.env), app.env.current_document.docname
+        domain.reading_keys[docname] += _key_of_files(app.env, docname)
+        note_conditions(domain.facts(docname), doctree)
 
     def _verify(self, app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
         domain = mem_domain(env)
@@ -154,11 +156,13 @@ class BuildEvents:
         titles = {name: title.astext() for name, title in env.titles.items()}
         elsewhere = ids_of_other_sites(env)
 
+        hidden = left_out(app, domain.registry)
+
         def site(verdicts: Verdicts) -> Site:
-            return Site(domain.registry, rules, titles, verdicts, elsewhere)
+            return Site(domain.registry, rules, titles, verdicts, elsewhere, hidden)
 
         with open_sources(domain.config, self._lock) as sources:
-            key = self._outcome_key(domain, rules, titles, elsewhere, sources.unavailable)
+            key = self._outcome_key(domain, rules, titles, elsewhere, sources.unavailable, hidden)
             if key and domain.outcome.key == key:
                 domain.site = site(sources.verdicts(domain.answers))
                 domain.problems = domain.outcome.problems

@@ -32,6 +32,7 @@ _CHECKS: tuple[Callable[[Site], Iterable[Problem]], ...] = (
     ids.duplicate_ids,
     ids.colliding_ids,
     ids.dangling_ids,
+    ids.left_out_ids,
     relations.part_of,
     sources.evidence_problems,
     sources.path_problems,

@@ -122,6 +122,24 @@ def dangling_ids(site: Site) -> Iterator[Problem]:
                 yield at_reference(reference, code, message, fix or _last_resort(reference))
 
 
+def left_out_ids(site: Site) -> Iterator[Problem]:
+    """References from what a build shows to records that it leaves out: they lead nowhere."""
+    if not site.left_out:
+        return
+    for (report, record_id), references in site.references.items():
+        record = site.record(report, record_id)
+        part = record and next((each for each in site.left_out if each.holds(record)), None)
+        for reference in references if part else ():
+            if part and not any(each.holds(reference) for each in site.left_out):
+                yield at_reference(
+                    reference,
+                    Code.DANGLING_ID,
+                    f"{record_id} is declared in 'only:: {part.expression}' at "
+                    f"{part.docname}:{part.first}, which this build leaves out",
+                    "take the record out of it, or cite it under the same condition",
+                )
+
+
 def _why_nothing(
     site: Site, names: _Names, report: str, target: str
 ) -> Iterator[tuple[Code, str, str]]:
