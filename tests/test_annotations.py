@@ -83,8 +83,10 @@ def test_the_record_shows_its_annotations_and_links_to_them(site: TinySite) -> N
         "memory member Operation: observed "
         "Later read-back: Reaches later prompts over MEM-OBJ-note."
     )
-    assert shown.a is not None
-    assert shown.a["href"] == "memory.html#on-rt-rte-answer"
+    assert [link["href"] for link in shown.select("a")] == [
+        "memory.html#on-rt-rte-answer",
+        "memory.html#mem-obj-note",
+    ]
     assert built.broken_links() == []
 
 
@@ -106,10 +108,26 @@ def test_the_annotation_is_a_card_of_its_own(site: TinySite) -> None:
     ) == 1
 
 
+def test_what_an_annotation_cites_is_followed_on_the_page_of_the_record(site: TinySite) -> None:
+    site.build(SITE)
+    renamed = MEMORY.replace("MEM-OBJ-note —", "MEM-OBJ-note — Renamed", 1)
+    assert renamed != MEMORY
+    cached = site.build({"memory.md": renamed})
+    assert cached.page("runtime") == site.build(cache="clean").page("runtime")
+    assert "Renamed" in cached.page("runtime")
+
+
+def test_a_mention_that_is_no_reference_is_no_link_on_the_record(site: TinySite) -> None:
+    memory = MEMORY.replace("over MEM-OBJ-note.", "over {memraw}`MEM-OBJ-note`.")
+    built = site.build({**SITE, "memory.md": memory})
+    (shown,) = built.soup("runtime").select(".memreport-annotations")
+    assert len(shown.select("a")) == 1
+
+
 def test_a_supplied_entry_shows_its_annotation(site: TinySite) -> None:
     soup = site.build(SITE).soup("memory")
     (entry,) = soup.select(".memreport-supplied-list")
-    (link,) = entry.select(".memreport-annotations a")
+    link = entry.select(".memreport-annotations a")[0]
     assert link["href"] == "#on-rt-obj-log"
 
 
@@ -118,7 +136,7 @@ def test_several_annotations_of_one_record_on_a_page(site: TinySite) -> None:
     built = site.build({**SITE, "memory.md": MEMORY + again})
     assert built.problems == []
     (shown,) = built.soup("runtime").select(".memreport-annotations")
-    links = [a["href"] for a in shown.select("a")]
+    links = [a["href"] for a in shown.select("a[href*='#on-']")]
     assert links == ["memory.html#on-rt-rte-answer", "memory.html#on-rt-rte-answer-2"]
     assert built.broken_links() == []
 

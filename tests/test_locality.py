@@ -313,7 +313,7 @@ def _edits_of_documents() -> dict[str, Edit]:
         "document with records removed": Edit(
             {"jotter/runtime.md": None},
             "",
-            f"{VIEWS} overview amended epistemic coverage",
+            f"{VIEWS} overview amended epistemic coverage memory",
             (README, CAPTURE),
         ),
         "register removed": Edit(

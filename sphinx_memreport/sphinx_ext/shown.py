@@ -147,6 +147,7 @@ def _additions(site: Site, declared: Key) -> Iterator[object]:
     for annotation in site.annotations.get(declared, []):
         yield annotation.docname, annotation.anchor, annotation.member, annotation.fields
         yield site.titles.get(annotation.docname)
+        yield [site.target(*key) for key in site.cited_in(annotation)]
     report, record_id = declared
     related = [*site.successors(report, record_id), *site.predecessors.get(declared, [])]
     yield [site.target(report, each) for each in related]

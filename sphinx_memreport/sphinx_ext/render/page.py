@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 
 from sphinx_memreport.config import CaptureSource, GitSource, Report
+from sphinx_memreport.core.ids import find_mentions
 from sphinx_memreport.core.models import Evidence, LineRange, PathReference
 from sphinx_memreport.core.registry import DocumentFacts
-from sphinx_memreport.core.site import Citation, Site
+from sphinx_memreport.core.site import Citation, Key, Site
 from sphinx_memreport.permalinks import permalink
 from sphinx_memreport.sphinx_ext.links import internal_link
 from sphinx_memreport.sphinx_ext.pages import source_page_uri
@@ -77,6 +79,19 @@ class Page:
     def link(self, report: str, target: str, shown: nodes.Element) -> nodes.Element:
         """What is shown of a record or source, linked to it."""
         return self.domain.link(self.app.builder, self.docname, report, target, shown)
+
+    def linked(self, report: str, text: str, cited: Collection[Key]) -> Iterator[nodes.Node]:
+        """Plain text, with the records in it linked that it cites."""
+        end = 0
+        for mention in find_mentions(text):
+            named = mention.report in self.site.reports
+            key = (mention.report if named and mention.report else report, mention.target)
+            if key in cited:
+                start = mention.start if named else mention.end - len(mention.target)
+                yield nodes.Text(text[end:start])
+                end = mention.end
+                yield self.link(*key, nodes.inline("", text[start:end]))
+        yield nodes.Text(text[end:])
 
     def citation(self, citation: Citation) -> nodes.Node:
         """A place that cites a record, linked."""

@@ -49,7 +49,7 @@ def render_standing(page: Page, report: str, target: str) -> list[nodes.Node]:
 
 
 def _annotations(page: Page, annotations: list[Annotation]) -> nodes.field:
-    """Each annotation with its fields; its text stays where it was written."""
+    """Each annotation with its fields; its text stays where it was written, one link away."""
     entries = nodes.bullet_list(classes=["memreport-annotations"])
     for annotation in annotations:
         title = page.site.titles.get(annotation.docname, annotation.docname)
@@ -58,10 +58,13 @@ def _annotations(page: Page, annotations: list[Annotation]) -> nodes.field:
             whose = _("{member} member").format(member=term(annotation.member))
         entry = nodes.list_item("", nodes.paragraph("", "", _link(page, annotation, whose)))
         fields = nodes.field_list(classes=["memreport-fields"])
+        cited = page.site.cited_in(annotation)
         for value in annotation.fields:
             option = TYPE_OF_KIND[annotation.kind].option(value.name)
             if option and value.text.strip():
-                fields += field(term(option.label), [nodes.Text(shown_value(option, value.text))])
+                text = shown_value(option, value.text)
+                shown = nodes.inline("", "", *page.linked(annotation.report, text, cited))
+                fields += field(term(option.label), [shown])
         if fields.children:
             entry += fields
         entries += entry
