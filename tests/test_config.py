@@ -1006,3 +1006,22 @@ def test_all_wrong_settings_at_once() -> None:
 def test_every_field_has_help(model: type[BaseModel]) -> None:
     for name, field in model.model_fields.items():
         assert field.description, name
+
+
+@pytest.mark.parametrize(
+    ("key", "fix"),
+    [
+        ('contract = "Strict"', "did you mean 'strict'?"),
+        ('contract = "sharp"', "write one of these"),
+        ('boundary-kind = "subsystem"', "did you mean 'subsystem-only'?"),
+        ("contract = strict", "put text in quotes"),
+    ],
+)
+def test_a_value_that_is_nearly_right_says_which_is(tmp_path: Path, key: str, fix: str) -> None:
+    path = tmp_path / "memreport.toml"
+    path.write_text(f'[reports.a]\ndirectory = "."\nsystem = "A"\n{key}\n')
+    with pytest.raises(InvalidConfig) as refused:
+        load_config(path)
+    (problem,) = refused.value.problems
+    assert problem.line == 4
+    assert problem.fix.startswith(fix)

@@ -165,7 +165,7 @@ def test_argument_is_no_row(site: TinySite) -> None:
 
 def test_unknown_key_names_the_nearest(site: TinySite) -> None:
     built = site.build(coverage("- entry: A\n  unresolvd: b\n  records: [MEM-OBJ-note]\n"))
-    assert [problem.fix for problem in built.details] == ["did you mean unresolved?"]
+    assert [problem.fix for problem in built.details] == ["did you mean 'unresolved'?"]
 
 
 def test_gap_is_an_error_at_level_strict(site: TinySite, pinned_repo: PinnedRepo) -> None:

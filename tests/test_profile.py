@@ -118,8 +118,8 @@ def test_one_profile_for_a_report(site: TinySite) -> None:
 def test_near_names_are_proposed(site: TinySite) -> None:
     built = site.build(profile(finding("file", "wird", "MEM-OBJ-note")), builder="dummy")
     assert [problem.fix for problem in built.details] == [
-        "did you mean wired?",
-        "did you mean files?",
+        "did you mean 'wired'?",
+        "did you mean 'files'?",
     ]
 
 
@@ -214,6 +214,6 @@ def test_options_of_a_comparison(tmp_path: Path, pinned_repo: PinnedRepo) -> Non
     built = site.build({"compare.md": text}, builder="dummy")
     assert built.problems == [("invalid-value", "compare", 3), ("invalid-value", "compare", 3)]
     assert {problem.fix for problem in built.details} == {
-        "did you mean lineage?",
+        "did you mean 'lineage'?",
         "did you mean b?",
     }

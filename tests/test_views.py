@@ -135,9 +135,9 @@ def test_chosen_records(site: TinySite, options: list[str], ids: list[str]) -> N
 @pytest.mark.parametrize(
     ("directive", "options", "code", "fix"),
     [
-        ("memrecords", [":kind: rout"], "invalid-value", "did you mean route?"),
-        ("memrecords", [":member: memry"], "invalid-value", "did you mean memory?"),
-        ("memrecords", [":status: observd"], "invalid-value", "did you mean observed?"),
+        ("memrecords", [":kind: rout"], "invalid-value", "did you mean 'route'?"),
+        ("memrecords", [":member: memry"], "invalid-value", "did you mean 'memory'?"),
+        ("memrecords", [":status: observd"], "invalid-value", "did you mean 'observed'?"),
         ("memrecords", [":report: joter"], "invalid-value", "did you mean jotter?"),
         ("memsources", [":report: joter"], "invalid-value", "did you mean jotter?"),
         ("memrecords", [":kinds: route"], "swallowed-text", None),

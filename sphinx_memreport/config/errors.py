@@ -61,11 +61,14 @@ def mismatch(where: str, error: ErrorDetails) -> tuple[str, str]:
     """What was expected and what was found, and the fix, for a value of the wrong kind."""
     context = error.get("ctx", {})
     what = context.get("what") or TYPES.get(error["type"])
+    fix = context.get("fix", "")
     if what is None and "expected" in context:
         what = f"one of {context['expected']}"
+        near = nearest(str(error["input"]).lower(), re.findall("'([^']+)'", context["expected"]))
+        fix = f"did you mean {near!r}?" if near else "write one of these"
     if what is None:
         return f"{where}: {error['msg']}", ""
-    return f"{where}: expected {what}, found {found_value(error['input'])}", context.get("fix", "")
+    return f"{where}: expected {what}, found {found_value(error['input'])}", fix
 
 
 def unknown_key(where: str, name: str, known: Iterable[str]) -> tuple[str, str]:

@@ -143,7 +143,10 @@ def _read(path: Path, problems: list[Problem]) -> _Document | None:
         line = int(place[1]) if place and place[1] else last if place else None
         column = f" at column {place[2]}" if place and place[2] else ""
         message = f"not valid TOML{column}: {printable(reason, 200)}"
-        wrong(line, message, "see https://toml.io for the syntax")
+        syntax = "see https://toml.io for the syntax"
+        wrong(
+            line, message, f"put text in quotes; {syntax}" if reason == "Invalid value" else syntax
+        )
     return None
 
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from sphinx_memreport.core.ids import Kind, MemberName, Prefix
-from sphinx_memreport.core.nearest import nearest_names
+from sphinx_memreport.core.nearest import did_you_mean
 from sphinx_memreport.core.problems import Code
 
 
@@ -298,13 +298,8 @@ def _not_among(option: Option, values: Iterable[str], allowed: tuple[str, ...]) 
             yield Fault(
                 Code.INVALID_VALUE,
                 f"option '{option.name}' must be one of {', '.join(allowed)}; found '{value}'",
-                _did_you_mean(value, allowed),
+                did_you_mean(value, allowed),
             )
-
-
-def _did_you_mean(value: str, allowed: tuple[str, ...]) -> str:
-    near = nearest_names(value, allowed, limit=1)
-    return f"did you mean '{near[0]}'?" if near else "write one of these, and nothing else"
 
 
 def _without_reason(option: Option, text: str) -> Iterable[Fault]:

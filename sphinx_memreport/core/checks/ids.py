@@ -53,6 +53,8 @@ def _well_formed(written: str, style: IdStyle) -> str:
     meant = f"{prefix.upper()}-{kind.upper()}-{name.lower().replace('_', '-')}"
     if check_id(meant, style) is None:
         return f"write {meant}"
+    if rest and name.count("-") > 2:
+        return "write a name of at most three words"
     example = "MEM-OBJ-3" if style is IdStyle.NUMBERED else "MEM-OBJ-note"
     return f"write a prefix, a kind and a name, as in {example}"
 

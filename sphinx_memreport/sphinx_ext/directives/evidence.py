@@ -11,6 +11,7 @@ from docutils import nodes
 from sphinx_memreport.core.characters import invisible_characters
 from sphinx_memreport.core.ids import SOURCE_ID
 from sphinx_memreport.core.models import Evidence, Layer, LineRange
+from sphinx_memreport.core.nearest import did_you_mean
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.vocabulary import split_list
 from sphinx_memreport.sphinx_ext.directives.base import MemDirective
@@ -97,11 +98,13 @@ class EvidenceDirective(MemDirective):
         match = _LINES.fullmatch(text)
         if match and int(match[2] or match[1]) >= int(match[1]):
             return LineRange(start=int(match[1]), end=int(match[2] or match[1]))
+        numbers = re.findall(r"[1-9][0-9]*", text)[:2]
         self.note(
             Code.INVALID_VALUE,
             f"option 'lines' must be a line or a range from 1 on, as in 12 or 12-20; "
             f"found '{text}'",
             subject=self.current_record,
+            fix=f"write '{'-'.join(numbers)}'" if numbers else "",
         )
         return None
 
@@ -115,6 +118,7 @@ class EvidenceDirective(MemDirective):
             Code.INVALID_VALUE,
             f"option 'layer' must be one of {', '.join(Layer)}; found '{text}'",
             subject=self.current_record,
+            fix=did_you_mean(text, tuple(Layer)),
         )
         return None
 

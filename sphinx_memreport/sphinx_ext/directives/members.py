@@ -12,6 +12,7 @@ from sphinx import addnodes
 from sphinx_memreport.core.export import ForeignRecord
 from sphinx_memreport.core.ids import MemberName, anchor, need_id
 from sphinx_memreport.core.models import Supplied
+from sphinx_memreport.core.nearest import did_you_mean
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.sphinx_ext.directives.base import MemDirective
 from sphinx_memreport.sphinx_ext.directives.cards import free_anchors, new_signature
@@ -50,6 +51,7 @@ class MemberDirective(MemDirective):
             self.note(
                 Code.INVALID_VALUE,
                 f"memmember must name one of {', '.join(MemberName)}; found '{name}'",
+                fix=did_you_mean(name, tuple(MemberName)),
             )
             return []
         if facts.member is not None:

@@ -10,7 +10,7 @@ from docutils import nodes
 
 from sphinx_memreport.core.ids import Kind, MemberName
 from sphinx_memreport.core.models import Reference, ReferenceOrigin, View
-from sphinx_memreport.core.nearest import nearest_names
+from sphinx_memreport.core.nearest import did_you_mean
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.profiles import AXES
 from sphinx_memreport.core.vocabulary import STATUSES, TYPE_OF_KIND, split_list
@@ -89,11 +89,11 @@ class ViewDirective(MemDirective):
         words = split_list(values.get(option, ""))
         for word in words:
             if word not in known:
-                near = nearest_names(word, known)
                 self.note(
                     Code.INVALID_VALUE,
-                    f"{self.name}: option '{option}' must be of {', '.join(known)}; found '{word}'",
-                    fix=f"did you mean {' or '.join(near)}?" if near else "",
+                    f"{self.name}: option '{option}' must be one or more of {', '.join(known)}; "
+                    f"found '{word}'",
+                    fix=did_you_mean(word, known),
                 )
         return [word for word in words if word in known]
 

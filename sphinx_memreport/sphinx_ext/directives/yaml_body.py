@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 from docutils import nodes
 
 from sphinx_memreport.core.models import ReferenceOrigin
-from sphinx_memreport.core.nearest import nearest_names
+from sphinx_memreport.core.nearest import did_you_mean
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.vocabulary import split_list
 from sphinx_memreport.core.yaml_body import WORDS, BodyFault, Items, Table, Text, Value, read_body
@@ -59,12 +59,11 @@ class YamlDirective(MemDirective):
 
     def note_unknown(self, row: int, what: str, found: str, known: Collection[str]) -> None:
         """Note a word that is not one of a closed list, with the nearest one that is."""
-        near = nearest_names(found, known)
         self.note_at(
             row,
             Code.INVALID_VALUE,
             f"{what}: '{found}' is not one of {', '.join(known)}",
-            fix=f"did you mean {' or '.join(near)}?" if near else "",
+            fix=did_you_mean(found, known),
         )
 
     def text(self, row: int, table: Table, key: str) -> str:
