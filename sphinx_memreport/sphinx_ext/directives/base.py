@@ -138,7 +138,9 @@ class MemDirective(SphinxDirective):
                 Code.SWALLOWED_TEXT,
                 f"{self.name}: {'; '.join([*lost, *unknown])}",
                 subject=self.current_record,
-                fix=(not lost and proposal) or self.options_hint,
+                fix=(not lost and proposal)
+                or (len([*lost, *unknown]) == 1 and parsed.fix)
+                or self.options_hint,
             )
         if lost or (unknown and not self.keeps_known_options):
             return None

@@ -19,6 +19,9 @@ from myst_parser.parsers.options import TokenizeError, options_to_tokens
 from sphinx_memreport.core.nearest import nearest_names
 
 _OPTION_LINE = re.compile(r"\s*:(?P<name>[A-Za-z][\w-]*):(?:\s|$)")
+# ``name:value``, and a value that begins with a quotation and does not end with it.
+_JOINED = re.compile(r"(?P<name>[a-z][a-z-]*):(?P<value>[^\s:]\S{0,20})")
+_QUOTED_START = re.compile(r"[a-z][a-z-]*:\s+(?P<mark>[\"']).*?(?P=mark)\s*\S")
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,}|:{3,})")
 
 
@@ -36,6 +39,8 @@ class ParsedOptions(NamedTuple):
     values: dict[str, str]
     faults: list[str]
     unknown: tuple[str, ...] = ()
+    #: What to write instead, where that is known of the only fault.
+    fix: str = ""
 
 
 def read_options(
@@ -103,10 +108,7 @@ def _tokenized(block: list[str], known: Collection[str]) -> ParsedOptions:
         tokens, state = options_to_tokens("\n".join(block))
         pairs = [(key.value, value.value if value else "") for key, value in tokens]
     except TokenizeError as error:
-        line = block[error.problem_mark.line] if error.problem_mark.line < len(block) else ""
-        return ParsedOptions(
-            {}, [f"':{_short(line)}' cannot be read as an option: {error.problem}"]
-        )
+        return _unreadable(block[: error.problem_mark.line + 1], error.problem)
     values = dict(pairs)
     times = Counter(name for name, _ in pairs)
     faults = [f"option '{name}' is given twice" for name in values if times[name] > 1]
@@ -114,7 +116,23 @@ def _tokenized(block: list[str], known: Collection[str]) -> ParsedOptions:
         cut = [block[number] for number in state.comment_lines if number < len(block)]
         shown = f" in ':{_short(cut[0])}'" if cut else ""
         faults.append(f"the text after ' #' is cut off as a comment{shown}")
-    return ParsedOptions(values, faults, _unknown(values, known))
+    fix = "" if len(faults) > 1 or state.has_comments else "remove one of the two"
+    return ParsedOptions(values, faults, _unknown(values, known), fix)
+
+
+def _unreadable(lines: list[str], reason: str) -> ParsedOptions:
+    """Options that the parser gave up on at the last of these lines, perhaps for an earlier one."""
+    for line in reversed(lines):
+        if match := _JOINED.match(line):
+            fault = f"':{_short(line)}' is no option: a space is missing"
+            return ParsedOptions({}, [fault], fix=f"write ':{match['name']}: {match['value']}…'")
+        if match := _QUOTED_START.match(line):
+            fault = f"the value in ':{_short(line)}' goes on behind its closing quotation mark"
+            other = "'" if match["mark"] == '"' else '"'
+            fix = f"put the whole value between {other} and {other}"
+            return ParsedOptions({}, [fault], fix=fix)
+    line = lines[-1] if lines else ""
+    return ParsedOptions({}, [f"':{_short(line)}' cannot be read as an option: {reason}"])
 
 
 def _unknown(values: Collection[str], known: Collection[str]) -> tuple[str, ...]:
@@ -126,7 +144,9 @@ def said_of_unknown(names: Iterable[str], known: Collection[str]) -> tuple[list[
     allowed = ", ".join(sorted(known)) or "none"
     faults = [f"option '{name}' is unknown here (known: {allowed})" for name in names]
     near = [each for name in names for each in nearest_names(name, known, limit=1)]
-    return faults, f"did you mean {', '.join(repr(each) for each in near)}?" if near else ""
+    if near:
+        return faults, f"did you mean {', '.join(repr(each) for each in near)}?"
+    return faults, "remove it, or write one of the known ones" if faults else ""
 
 
 def _short(line: str) -> str:
