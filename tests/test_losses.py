@@ -79,7 +79,7 @@ def test_of_a_record_with_an_unknown_option_nothing_is_said_to_be_missing(site: 
     [
         ("MEM-OBJ-Foo", "write MEM-OBJ-foo"),
         ("mem-obj-old_note", "write MEM-OBJ-old-note"),
-        ("MEM-OBJ-a-b-c-d", "write a prefix, a kind and a name, as in MEM-OBJ-note"),
+        ("MEM-OBJ-a-b-c-d", "write a name of at most three words"),
         ("note", "write a prefix, a kind and a name, as in MEM-OBJ-note"),
     ],
 )
@@ -210,6 +210,15 @@ MISREAD = {
         4,
     ),
     "a fence in a definition": ("Term\n:   ```text\n    code\n\nEnd.", "unclosed-fence", 4),
+    "a capital and an open brace": ("```{Evidence README.md\nzzz\n```", "unknown-directive", 3),
+    "a capital and spaces": ("```{ Evidence } README.md\nzzz\n```", "unknown-directive", 3),
+    "a capital behind tildes": ("~~~ {EVIDENCE\nzzz\n~~~", "unknown-directive", 3),
+    "a capital, no braces": (":::MemObject MEM-OBJ-x\n:::", "unknown-directive", 3),
+    "a hyphen in the name": ("```mem-object MEM-OBJ-x\n```", "unknown-directive", 3),
+    "braces in braces": ("```{{evidence}} README.md\nzzz\n```", "unknown-directive", 3),
+    "one brace too many": ("```{evidence}} README.md\nzzz\n```", "unknown-directive", 3),
+    "braces in braces, colons": (":::{{memobject}} MEM-OBJ-x\n:::", "unknown-directive", 3),
+    "a fence in a division": (":::: box\n```text\ncode\n\n::::", "unclosed-fence", 4),
     "a comment in a row": (
         "```{memcoverage}\n- entry: x\n  unresolved: y\n  note: #5 is wrong\n```",
         "swallowed-text",
@@ -256,6 +265,25 @@ def test_no_setting_of_the_parser_hides_what_it_lost(site: TinySite) -> None:
 REST_MISREAD = {
     "one colon": (".. evidence: README.md\n\n   zzz", "unknown-directive", 4),
     "options in the body": (".. memobject:: MEM-OBJ-x\n\n   :form: symbolic", "swallowed-text", 4),
+    "a capital": (".. Evidence: SRC-1 README.md", "unknown-directive", 4),
+    "no space": (".. evidence:SRC-1 README.md", "unknown-directive", 4),
+    "two colons and no space": (".. evidence::README.md\n\n   zzz", "unknown-directive", 4),
+    "no colon": (".. EVIDENCE SRC-1 README.md\n\n   zzz", "unknown-directive", 4),
+    "no colon, a path": (".. evidence notes/README.md", "unknown-directive", 4),
+    "no colon and no argument": (".. Evidence\n\n   zzz", "unknown-directive", 4),
+    "a path with a space": (".. Evidence: my notes.md\n\n   zzz", "unknown-directive", 4),
+    "options below": (".. evidence: my notes.md\n   :lines: 3\n\n   zzz", "unknown-directive", 4),
+    "wide colons": (".. evidence：： README.md\n\n   zzz", "unknown-directive", 4),
+    "braces": (".. {evidence} SRC-1 README.md", "unknown-directive", 4),
+    "a hyphen in the name": (".. mem-object: MEM-OBJ-x", "unknown-directive", 4),
+    "a space in the name": (".. mem object:: MEM-OBJ-x\n\n   Body.", "unknown-directive", 4),
+    "a record without colon": (".. MemObject MEM-OBJ-x", "unknown-directive", 4),
+    "in a list": ("- item\n\n  .. Evidence: SRC-1 README.md\n\n     zzz", "unknown-directive", 6),
+    "in a record": (
+        ".. memobject:: MEM-OBJ-x\n\n   Text.\n\n   .. evidence:SRC-1 README.md\n\n      zzz",
+        "unknown-directive",
+        8,
+    ),
     "no blank line": (".. memobject:: MEM-OBJ-x — X\n   The body.", "swallowed-text", 4),
     "a passage in the argument": (".. evidence:: README.md\n   # Jotter", "swallowed-text", 4),
 }
@@ -266,6 +294,31 @@ def test_slips_in_rest_are_said_once(site: TinySite, what: str) -> None:
     text, code, line = REST_MISREAD[what]
     built = site.build({"memory.rst": f"M\n=\n\n{text}\n"})
     assert built.problems == [(code, "memory", line)]
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        ".. evidence that we still need",
+        ".. evidence that we still need\n   is on its way\n\n   from SRC-1",
+        ".. Evidence: we still need some",
+        ".. evidence, as in SRC-1, is thin",
+        ".. evidence-based: SRC-1",
+        ".. mem objects are files",
+        ".. mem object names to come",
+        ".. a note on evidence: SRC-1 README.md",
+    ],
+)
+def test_a_comment_that_begins_with_a_word_of_ours_is_one(site: TinySite, comment: str) -> None:
+    built = site.build({"memory.rst": f"M\n=\n\n{comment}\n"})
+    assert (built.problems, built.warnings) == ([], "")
+
+
+def test_equal_comments_are_said_at_the_line_of_each(site: TinySite) -> None:
+    slip = ".. Evidence: SRC-1 README.md\n\n"
+    text = f"M\n=\n\n{slip}- item\n\n  {slip}Text.\n\n- item\n\n  {slip}"
+    found = [("unknown-directive", "memory", line) for line in (4, 8, 14)]
+    assert site.build({"memory.rst": text}).problems == found
 
 
 def test_raw_markup_in_labels_and_fields_is_shown_as_text(site: TinySite) -> None:
@@ -395,3 +448,248 @@ def test_a_role_for_raw_text_in_fields_is_shown_as_text(site: TinySite) -> None:
     assert built.status == 0
     assert "x <b>y</b>" in built.text("memory")
     assert not built.soup("memory").select(".memreport-fields b")
+
+
+def _front_matter(setting: str) -> str:
+    return f"---\nmyst:\n  {setting}\n---\n# M\n\n"
+
+
+ROLES = (
+    "{memsrc}`nowhere.py` and\n{mem}`jotter:MEM-OBJ-x`\n\n"
+    ":::{memobject} MEM-OBJ-x\n:identity: {memsrc}`nowhere.py`\n\n- {memsrc}`nowhere.py`\n:::\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("setting", "lines"),
+    [
+        ("disable_syntax: [myst_role]", [7, 8, 10, 13]),
+        ("commonmark_only: true", [7, 8, 10, 11, 13]),
+    ],
+)
+def test_roles_that_a_setting_makes_text_are_said_where_they_stand(
+    site: TinySite, setting: str, lines: list[int]
+) -> None:
+    built = site.build({"m.md": _front_matter(setting) + ROLES})
+    found = [each for each in built.details if each.code == "unknown-directive"]
+    assert [each.line for each in found] == lines
+    assert all(setting.partition(":")[0] in each.fix for each in found)
+
+
+def test_roles_need_no_code_spans(site: TinySite) -> None:
+    built = site.build({"m.md": _front_matter("disable_syntax: [backticks]") + ROLES})
+    assert built.problems == [("path-missing", "m", line) for line in (7, 10, 13)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "body"),
+    [("fence", TICKS), ("colon_fence", COLONS), ("colon_fence", f"Text.\n{COLONS}")],
+)
+def test_a_rule_that_is_turned_off_is_named(site: TinySite, rule: str, body: str) -> None:
+    built = site.build({"memory.md": _front_matter(f"disable_syntax: [{rule}]") + body})
+    line = 7 + body.startswith("Text.")
+    assert built.problems == [("unknown-directive", "memory", line)]
+    fix = f"take {rule} out of disable_syntax in the front matter, or conf.py"
+    assert built.details[0].fix == fix
+
+
+@pytest.mark.parametrize("rule", ["block", "inline"])
+def test_a_document_without_any_text_is_said(site: TinySite, rule: str) -> None:
+    text = _front_matter(f"disable_syntax: [{rule}]") + "MEM-OBJ-nota\n"
+    assert site.build({"m.md": text}).problems == [("swallowed-text", "m", 3)]
+    built = site.build({"m.md": "# M\n\nMEM-OBJ-nota\n"}, "dummy", myst_disable_syntax=[rule])
+    assert ("swallowed-text", "m", 1) in built.problems
+
+
+@pytest.mark.parametrize("where", ["front matter", "conf.py"])
+@pytest.mark.parametrize(("quote", "code"), [("# Jotter", None), (WRONG, "stale-quote")])
+def test_fences_that_a_setting_makes_directives_are_no_slips(
+    site: TinySite, where: str, quote: str, code: str | None
+) -> None:
+    names = ["evidence", "memobject"]
+    head = _front_matter(f"fence_as_directive: {names}") if where == "front matter" else "# M\n\n"
+    text = f"{head}````memobject MEM-OBJ-x\n\n```evidence SRC-1 README.md\n{quote}\n```\n````\n"
+    settings = {"myst_fence_as_directive": names} if where == "conf.py" else {}
+    built = site.build({"m.md": text}, **settings)
+    line = text[: text.index("```evidence")].count("\n") + 1
+    assert built.problems == ([(code, "m", line)] if code else [])
+    inner = text.replace(quote, f"{quote}\n```\n\n~~~{{evidence\nzzz\n~~~\n\n```text")
+    assert ("unknown-directive", "m", line + 4) in site.build({"m.md": inner}, **settings).problems
+
+
+# --- what is on no page: definitions, footnotes, substitutions --------------------------------
+
+UNUSED = {
+    "a word": ("[Caveat]: unverified\n", [3]),
+    "an ID": ("[MEM-OBJ-gone]: superseded\n\nText.\n", [3]),
+    "two, with titles": ("Text.\n\n[a]: b 'MEM-OBJ-x'\n[c]: <d>\n(MEM-OBJ-x)\n", [5, 6]),
+    "over several lines": ("[one\ntwo]:\n  three\n  'four\n  five'\n", [3]),
+    "in a quotation": ("> Text.\n>\n> [Caveat]: unverified\n", [5]),
+    "in lists": ("- one\n\n  [a]: unverified\n\n1. [b]: unverified\n", [5, 7]),
+    "in a footnote": ("Text[^1].\n\n[^1]: [Caveat]: unverified\n", [5]),
+    "in a division": (":::\n[Caveat]: unverified\n:::\n", [4]),
+    "in a record": (":::{memobject} MEM-OBJ-x\n:form: symbolic\n\n[a]: b\n:::\n", [6]),
+    "deeper": ("::::{note}\nText.\n\n:::{tip}\n> [a]: b\n:::\n::::\n", [7]),
+    "only its text is there": ("See Caveat, \\[Caveat] and `[Caveat]`.\n\n[Caveat]: b\n", [5]),
+    "asked for above the body": ("See [a], [b].\n\n[b]: #c\n\n:::{note}\n[a]: b\n:::\n", [8]),
+    "asked for in an option": (
+        "[b]\n\n[b]: #c\n\n:::{memobject} MEM-OBJ-x\n:identity: [a]\n\n[a]: b\n:::\n",
+        [10],
+    ),
+    "asked for in code": ("```text\n[a]\n```\n\n[a]: b\n", [7]),
+    "defined again": ("[a], [b]\n\n[a]: #x\n[b]: #y\n[A]: #z\n", [7]),
+    "defined again in a body": ("[a]: #x\n\n[a]\n\n:::{note}\nText.\n\n[a]: #y\n:::\n", [10]),
+    "defined again, not used": ("[a]: b\n[a]: c\n", [3, 4]),
+}
+
+
+@pytest.mark.parametrize("suppressed", [[], ["myst"]])
+@pytest.mark.parametrize("what", UNUSED)
+def test_a_definition_that_no_link_uses_is_said(
+    site: TinySite, what: str, suppressed: list[str]
+) -> None:
+    text, lines = UNUSED[what]
+    built = site.build({"m.md": f"# M\n\n{text}"}, suppress_warnings=suppressed)
+    assert built.problems == [("swallowed-text", "m", line) for line in lines]
+    assert "Duplicate" not in built.warnings
+
+
+def test_what_the_fix_for_a_definition_says_mends_it(site: TinySite) -> None:
+    built = site.build({"m.md": "# M\n\n[MEM-OBJ-gone]: superseded\n"})
+    fix = built.details[0].fix
+    assert r"\[MEM-OBJ-gone]:" in fix
+    built = site.build({"m.md": "# M\n\n\\[MEM-OBJ-gone]: superseded\n"})
+    assert built.problems == [("dangling-id", "m", 3)]
+
+
+USED = {
+    "in full": "[the paper][p] is there.\n\n[p]: https://example.org\n",
+    "collapsed": "[p][] is there.\n\n[P]: https://example.org\n",
+    "by its label": "**[p]** is there.\n\n[p]: https://example.org\n",
+    "as an image": "![p]\n\n[p]: https://example.org/x.png\n",
+    "in a heading": "## On [p]\n\nText.\n\n[p]: https://example.org\n",
+    "in a table": "| a |\n|---|\n| [p] |\n\n[p]: https://example.org\n",
+    "in a footnote": "Text[^1].\n\n[^1]: See [p].\n\n[p]: https://example.org\n",
+    "in a record": ":::{memobject} MEM-OBJ-x\nSee [p].\n:::\n\n[p]: https://example.org\n",
+    "in an option": ":::{memobject} MEM-OBJ-x\n:identity: [p]\n:::\n\n[p]: https://example.org\n",
+    "in a label": ":::{memobject} MEM-OBJ-x — On [p]\n:::\n\n[p]: https://example.org\n",
+    "in a row": "```{memcoverage}\n- entry: x\n  unresolved: '[p]'\n```\n\n[p]: https://example.org\n",
+    "in another directive": "```{list-table}\n* - [p]\n```\n\n[p]: https://example.org\n",
+    "below it": ":::{note}\n[p]: https://example.org\n\nSee [p].\n:::\n",
+    "in a substitution": "{{ paper }}\n\n[p]: https://example.org\n",
+    "as a comment": "[//]: # (a remark)\n[//]: # (another)\n\nText.\n\n[comment]: <> (x)\n",
+    "evidence": "```{evidence} style.css\n\n:root { color: red }\n```\n\nText [x]: no link.\n",
+}
+
+
+@pytest.mark.parametrize("what", USED)
+def test_a_definition_that_is_used_is_fine(site: TinySite, what: str) -> None:
+    built = site.build(
+        {"m.md": f"# M\n\n{USED[what]}"},
+        "dummy",
+        myst_enable_extensions=["colon_fence", "substitution"],
+        myst_substitutions={"paper": "see [p]"},
+    )
+    assert (built.problems, built.warnings) == ([], "")
+
+
+def test_a_definition_of_an_included_file_is_not_dropped_in_silence(site: TinySite) -> None:
+    site.write({"links.txt": "[p]: https://example.org/2\n"})
+    text = "# M\n\n[p]\n\n[p]: https://example.org\n\n```{include} links.txt\n```\n"
+    built = site.build({"m.md": text}, suppress_warnings=["myst"])
+    assert [code for code, *_ in built.problems] == ["swallowed-text"]
+
+
+@pytest.mark.parametrize("suppressed", [[], ["ref", "myst"]])
+def test_a_second_footnote_of_a_label_is_not_dropped_in_silence(
+    site: TinySite, suppressed: list[str]
+) -> None:
+    notes = "[^1]: First.\n\n[^1]: Second: MEM-OBJ-nota\n\n:::{note}\nText.\n\n[^1]: Third.\n:::\n"
+    built = site.build({"m.md": f"# M\n\nText[^1].\n\n{notes}"}, suppress_warnings=suppressed)
+    assert built.problems == [("swallowed-text", "m", 7), ("swallowed-text", "m", 12)]
+    assert "Duplicate" not in built.warnings
+
+
+def test_ids_that_the_documentation_excepts_are_not_checked(site: TinySite) -> None:
+    text = (
+        "```{toctree}\n:caption: MEM-OBJ-a\n\nz\n```\n\n```{index} single: MEM-OBJ-b\n```\n\n"
+        "{index}`MEM-OBJ-c <single: MEM-OBJ-d>` {abbr}`MEM-OBJ-e (MEM-OBJ-f)`\n"
+    )
+    built = site.build({"z.md": "# Z\n", "m.md": f"# M\n\n{text}"}, "dummy")
+    assert [each.message.split()[0] for each in built.details] == ["MEM-OBJ-c", "MEM-OBJ-e"]
+
+
+SUBSTITUTIONS = {
+    "undefined": ("Text\nand {{ gone }}.", 12),
+    "undefined, a block": ("{{ gone }}", 11),
+    "in a record": (":::{memobject} MEM-OBJ-x\n:form: symbolic\n\n{{ gone }}\n:::", 14),
+    "in a list": ("- one\n- {{ gone }}", 12),
+    "no expression": ("Text.\n\n{{ a b }}", 13),
+    "failing": ("Text.\n\n> {{ 1 / 0 }}", 13),
+    "in a circle": ("Text.\n\n{{ one }}", 13),
+    "in the text of another": ("Text.\n\n{{ broken }}", 7),
+}
+
+
+@pytest.mark.parametrize("suppressed", [[], ["myst"]])
+@pytest.mark.parametrize("what", SUBSTITUTIONS)
+def test_a_failing_substitution_is_said(site: TinySite, what: str, suppressed: list[str]) -> None:
+    text, line = SUBSTITUTIONS[what]
+    matter = (
+        "---\nmyst:\n  enable_extensions: [substitution, colon_fence]\n  substitutions:\n"
+        "    one: x {{ two }}\n    two: y {{ one }}\n    broken: z {{ missing }}\n---\n"
+    )
+    built = site.build({"m.md": f"{matter}# M\n\n{text}\n"}, suppress_warnings=suppressed)
+    assert built.problems == [("swallowed-text", "m", line)]
+    assert built.warnings.count("ERROR") == 1
+    assert "WARNING" not in built.warnings
+
+
+def test_what_is_lost_is_said_by_every_build(site: TinySite) -> None:
+    pages = {f"u{n}.md": f"# U\n\n{text}" for n, (text, _) in enumerate(UNUSED.values())}
+    pages |= {
+        f"r{n}.rst": f"R\n=\n\n{text}\n" for n, (text, *_) in enumerate(REST_MISREAD.values())
+    }
+    pages |= {"s.md": "# S\n\n{{ a }} {{ gone }}\n", "t.md": _front_matter("x: y") + "{{ b }}\n"}
+    settings = {
+        "myst_enable_extensions": ["colon_fence", "substitution"],
+        "myst_substitutions": {"a": "{{ b }}", "b": "{{ a }}"},
+    }
+    first = site.build(pages, "dummy", **settings)
+    again = site.build({}, "dummy", **settings)
+    parallel = site.build({}, "dummy", parallel=2, cache="parallel", **settings)
+    assert len(first.problems) > len(pages)
+    assert again.read == []
+    assert first.details == again.details == parallel.details
+
+
+@pytest.mark.parametrize(
+    ("options", "said", "fix"),
+    [
+        (
+            ":identity:A list\n:form: symbolic\n",
+            "a space is missing",
+            "write ':identity: A…'",
+        ),
+        (
+            ":substrate: Memory\n:identity:A list\n:form: symbolic\n",
+            "a space is missing",
+            "write ':identity: A…'",
+        ),
+        (
+            ':identity: "Every" list\n:form: symbolic\n',
+            "goes on behind its closing quotation mark",
+            "put the whole value between ' and '",
+        ),
+        (":identity: A\n:identity: B\n", "is given twice", "remove one of the two"),
+        (":notes: A\n", "is unknown here", "remove it, or write one of the known ones"),
+        (":identty: A\n", "is unknown here", "did you mean 'identity'?"),
+    ],
+)
+def test_an_option_that_cannot_be_read_says_what_to_write(
+    site: TinySite, options: str, said: str, fix: str
+) -> None:
+    built = site.build({"m.md": f"# M\n\n:::{{memobject}} MEM-OBJ-note\n{options}:::\n"})
+    assert built.problems == [("swallowed-text", "m", 3)]
+    assert said in built.details[0].message
+    assert built.details[0].fix == fix

@@ -47,7 +47,7 @@ CONTAINERS = frozenset(record.directive for record in RECORD_TYPES) | {
     "div",
 }
 #: Directives whose body is never read as text.
-_LITERAL = {
+LITERAL = {
     *("code", "code-block", "sourcecode", "parsed-literal", "literalinclude", "raw", "math"),
     *("mermaid", "highlight", "toctree", "graphviz", "memcoverage", "memprofile", "memsupplied"),
 }
@@ -311,7 +311,7 @@ class _Markdown:
                 self._skip(fence, fence.trouble or reason)
         else:
             directive = fence.name.strip("{}")
-            known = not fence.name.startswith("{") or directive in _LITERAL
+            known = not fence.name.startswith("{") or directive in LITERAL
             if not known and any(_LOOKS_LIKE_ONE.search(line.text) for line in fence.body):
                 self._skip(fence, f"it is not known how '{directive}' reads its body")
             self._saw(fence)
@@ -494,7 +494,7 @@ class _Rest:
         """A directive, comment, footnote or target."""
         if name in CONTAINERS:
             return
-        unknown = name and name not in _LITERAL
+        unknown = name and name not in LITERAL
         reason = f"it is not known how '{name}' reads its body" if unknown else ""
         self._opaque = _Opaque(indent, reason)
 

@@ -6,6 +6,7 @@ import logging as std_logging
 import re
 import weakref
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, cast
 
 from docutils import nodes
@@ -70,11 +71,23 @@ _MYST_FAILURE = re.compile(r"Directive '(?P<name>[^']+)':? (?P<why>[^\n]*)")
 _MYST_OPTION = re.compile(
     r"'(?P<name>[^']+)': (?=Unknown option|Invalid option|Directive options|Has content)"
 )
-_MYST_TYPE = re.compile(r" \[myst\.\w+\]$")
+_MYST_TYPE = re.compile(r" \[(?:myst|ref)\.\w+\]$")
+_SUBSTITUTION = re.compile(r"Substitution error:|(?P<circular>circular substitution reference)")
+_FOOTNOTE = re.compile(r"Duplicate footnote definition found for label: '(?P<label>.*)'")
+_LINK = re.compile(r"Duplicate reference definition: (?P<label>.*)", re.DOTALL)
 # nothing is lost by these
 _HARMLESS = re.compile(r"is not recommended")
 
+#: Where duplicate definitions of links are kept until it is known where they stand: label and
+#: line. The parser counts those in the body of a directive from its first line.
+DUPLICATE_LINKS = "memreport-duplicate-links"
+
 _REST_RECORD = re.compile(r"\s*\.\. (?P<directive>mem\w+)::\s+(?P<id>[^\s—–]+)")
+
+_SUBSTITUTE = (
+    "define each name in the braces, not by itself, under 'substitutions' of 'myst' in the front "
+    "matter; or write the text in its place"
+)
 
 #: The loggers through which MyST and docutils say what they could not parse.
 _LOGGERS = ("sphinx.myst_parser.warnings_", "sphinx.sphinx.util.docutils")
@@ -120,10 +133,17 @@ def note_parser_message(domain: MemDomain, docname: str, message: str, line: int
 
     Said twice, by a logger and by a node in the document, it is noted once.
     """
+    message = _MYST_TYPE.sub("", message)
+    if match := _LINK.fullmatch(message):
+        said = cast("set[object]", domain.env.temp_data.setdefault(DUPLICATE_LINKS, set()))
+        said.add((match["label"], line))
+        return True
     found = _problem(message, domain.own_directives)
     if found is None:
         return False
     code, text, fix = found
+    if _SUBSTITUTION.match(message):
+        line = _line_of_substitution(source_lines(domain.env), line, message)
     is_new = code is not None and domain.note_once(code, line, text, docname=docname, fix=fix)
     if is_new and code is Code.SWALLOWED_TEXT:
         _declare_anyway(domain, docname, line)
@@ -135,6 +155,15 @@ def _problem(message: str, own: frozenset[str]) -> tuple[Code | None, str, str] 
         return _unknown("directive", match["name"], _known_directives(own))
     if match := _UNKNOWN_ROLE.search(message):
         return _unknown("role", match["name"], _known_roles())
+    if match := _FOOTNOTE.fullmatch(message):
+        text = f"the footnote '[^{match['label']}]:' is dropped: its label is taken"
+        return Code.SWALLOWED_TEXT, text, "give it another label, here and where it is cited"
+    if match := _SUBSTITUTION.match(message):
+        if match["circular"]:  # what follows is a set, in any order
+            names = sorted(set(re.findall("'[^']+'", message)))
+            message = f"{match['circular']}: {', '.join(names)}"
+        text = f"{message}; nothing is shown in its place"
+        return Code.SWALLOWED_TEXT, text, _SUBSTITUTE
     match = _REST_FAILURE.search(message) or _MYST_FAILURE.match(message)
     if match:
         text = f"{match['name']}: {match['why'].strip()}"
@@ -144,8 +173,20 @@ def _problem(message: str, own: frozenset[str]) -> tuple[Code | None, str, str] 
         return None
     if match["name"] in own:
         return None, "", ""  # the directive itself says what was lost
-    text = _MYST_TYPE.sub("", message)
-    return Code.SWALLOWED_TEXT, text, "put a blank line before a body that begins with ':'"
+    return Code.SWALLOWED_TEXT, message, "put a blank line before a body that begins with ':'"
+
+
+def _line_of_substitution(lines: list[str], line: int, message: str) -> int:
+    """Where a substitution stands that fails, or the text of another one that holds it.
+
+    The parser names the first line of a paragraph, or one too far down for each text of another.
+    """
+    name = re.search("'([^']+)'", message)
+    named = rf"\{{\{{[^{{}}]*\b{re.escape(name[1])}\b" if name else r"\{\{"
+    below = takewhile(lambda n: lines[n - 1].strip(), range(max(line, 1), len(lines) + 1))
+    places = [*below, *range(min(line, len(lines)), 0, -1)]
+    found = (n for pattern in (named, r"\{\{") for n in places if re.search(pattern, lines[n - 1]))
+    return next(found, line)
 
 
 def _unknown(what: str, name: str, known: list[str]) -> tuple[Code, str, str]:

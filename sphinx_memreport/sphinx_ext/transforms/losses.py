@@ -17,11 +17,17 @@ from sphinx.transforms import SphinxTransform
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.sphinx_ext.depth import is_markdown
 from sphinx_memreport.sphinx_ext.directives.base import SOURCE_TEXT, source_lines
-from sphinx_memreport.sphinx_ext.logging import note_parser_message
-from sphinx_memreport.sphinx_ext.losses import LossScanner
+from sphinx_memreport.sphinx_ext.logging import DUPLICATE_LINKS, note_parser_message
+from sphinx_memreport.sphinx_ext.losses import Loss, LossScanner, defined_again, loosely, plain_name
 
 if TYPE_CHECKING:
     from sphinx_memreport.sphinx_ext.domain import MemDomain
+
+#: Some that are read as one come from another keyboard.
+_COLONS = ":：﹕∶꞉"
+#: What the argument of a directive of ours begins with: an ID, or a path.
+_ID = re.compile(r"(?:SRC|RT|MEM|EPI)-\w")
+_PATH = re.compile(r"\S*[./]\w\S*")
 
 
 class NoteLosses(SphinxTransform):
@@ -53,30 +59,61 @@ class NoteLosses(SphinxTransform):
         text = cast("str", self.env.temp_data.get(SOURCE_TEXT, ""))
         config = _settings_of(text, self.env.myst_config)  # type: ignore[attr-defined]
         scanner = LossScanner(config, self.domain.own_directives)
-        for code, line, message, fix in scanner.scan(text):
-            self.domain.note(code, line, message, docname=self.docname, fix=fix)
+        for loss in scanner.scan(text):
+            self._note(loss)
+        # where the scanner does not look, as in an included file, the parser's word counts
+        said = cast("set[tuple[str, int]]", self.env.temp_data.get(DUPLICATE_LINKS, set()))
+        for label, line in sorted(said):
+            if label not in scanner.duplicates:
+                self._note(defined_again(label, line))
+
+    def _note(self, loss: Loss) -> None:
+        self.domain.note(loss.code, loss.line, loss.message, docname=self.docname, fix=loss.fix)
 
     def _scan_comments(self) -> None:
-        """A directive of ours with one colon is a comment in reStructuredText."""
-        names = "|".join(sorted(self.domain.own_directives))
-        slip = re.compile(rf"(?P<name>{names})\s*:?:?(?:\s|$)")
+        """A directive of ours with a slip before its body is a comment in reStructuredText."""
+        slip = re.compile(
+            rf"[{{(]?(?P<name>{loosely(self.domain.own_directives)})(?![\w-])[)}}]?"
+            rf"\s*(?P<colons>[{_COLONS}]*)\s*(?P<argument>.*)",
+            re.IGNORECASE,
+        )
+        line = 0
         for comment in self.document.findall(nodes.comment):
-            match = slip.match(comment.astext())
-            if match:
-                first = comment.astext().splitlines()[0]
-                self.domain.note(
-                    Code.UNKNOWN_DIRECTIVE,
-                    self._line_of(first, comment.line or 1),
-                    f"'.. {first}' is read as a comment",
-                    docname=self.docname,
-                    fix=f"write '.. {match['name']}::', with two colons",
-                )
+            first, _, rest = comment.astext().partition("\n")
+            match = slip.match(first)
+            if match and _is_meant(match, has_body=rest.startswith(("\n", ":"))):
+                line = self._line_of(first, comment.line, line)
+                name = plain_name(match["name"])
+                message = f"'.. {first}' is read as a comment"
+                fix = f"write '.. {name}::', with two colons and a space behind them"
+                self._note(Loss(Code.UNKNOWN_DIRECTIVE, line, message, fix))
 
-    def _line_of(self, comment: str, end: int) -> int:
-        """The first line of a comment, which docutils places at its end."""
+    def _line_of(self, comment: str, end: int | None, last: int) -> int:
+        """The line that a comment begins in.
+
+        :param end: where docutils places it, at its end; None inside of other blocks.
+        :param last: the line of the comment before it.
+        """
         lines = source_lines(self.env)
-        above = (n for n in range(min(end, len(lines)), 0, -1) if lines[n - 1].endswith(comment))
-        return next(above, end)
+        order = range(last + 1, len(lines) + 1)
+        if end is not None:
+            order = range(min(end, len(lines)), 0, -1)
+        return next((n for n in order if comment in lines[n - 1]), end or last or 1)
+
+
+def _is_meant(slip: re.Match[str], *, has_body: bool) -> bool:
+    """Whether a comment was meant as a directive, and does not just begin with its name.
+
+    ``evidence`` is a word that comments begin with, and ``mem object`` may be one.
+    """
+    name, colons, argument = slip["name"], slip["colons"], slip["argument"]
+    if not argument or len(colons) > 1 or _ID.match(argument):
+        return True
+    if name.lower() != "evidence" and " " not in name:
+        return True
+    if has_body:
+        return bool(colons or _PATH.match(argument))
+    return _PATH.fullmatch(argument) is not None
 
 
 def _settings_of(text: str, config: MdParserConfig) -> MdParserConfig:
