@@ -462,3 +462,36 @@ def test_builders_in_turn_each_leave_out_their_own(site: TinySite) -> None:
     files["b.md"] = "# B\n\nMEM-OBJ-hidden.\n"
     for builder, found in (("html", 1), ("latex", 0), ("html", 1), ("text", 1), ("latex", 0)):
         assert len(site.build(files, builder=builder).problems) == found
+
+
+# --- roles in another spelling --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["m.md", "m.rst"])
+@pytest.mark.parametrize("role", ["mem", "memsrc", "memraw", "MemSrc"])
+@pytest.mark.parametrize("form", ["{%s} `x`", ":%s: `x`", "other", "a {%s}\n`x`"])
+@pytest.mark.parametrize("autolink", [True, False])
+def test_a_role_that_stays_text_is_said(
+    site: TinySite, name: str, role: str, form: str, autolink: bool
+) -> None:
+    markdown = name.endswith("md")
+    form = form if form != "other" else ":%s:`x`" if markdown else "{%s}`x`"
+    head = "# M\n" if markdown else "M\n=\n"
+    below = "\nText and\n" + form % role + " more.\n"
+    built = site.build({name: head + below}, memreport_autolink=autolink)
+    assert built.problems == [("unknown-directive", "m", 4 if markdown else 5)]
+    right = f"{{{role.lower()}}}`x`" if markdown else f":{role.lower()}:`x`"
+    assert f"write {right}" in built.details[0].fix
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`` {memsrc}`x` `` and `:mem:` `x`.",
+        "In memory: `x`, and {mem}.",
+        "The role `memsrc` `x`; a:mem: `y`.",
+        "```\n:memsrc:`x`\n```",
+    ],
+)
+def test_what_is_no_slip_of_a_role(site: TinySite, text: str) -> None:
+    assert site.build({"m.md": f"# M\n\n{text}\n"}).problems == []

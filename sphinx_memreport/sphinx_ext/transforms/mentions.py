@@ -19,6 +19,7 @@ from sphinx_memreport.core.models import (
     ReferenceOrigin,
 )
 from sphinx_memreport.core.problems import Code
+from sphinx_memreport.sphinx_ext.depth import is_markdown
 from sphinx_memreport.sphinx_ext.directives.base import source_lines
 from sphinx_memreport.sphinx_ext.nodes import PLACEHOLDERS, path_reference
 from sphinx_memreport.sphinx_ext.roles import line_range, record_reference
@@ -28,6 +29,14 @@ if TYPE_CHECKING:
     from sphinx_memreport.sphinx_ext.domain import MemDomain
 
 _COMMIT = re.compile(r"(?<![\w/-])(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{40})(?![\w-])")
+
+# A role of ours as the other markup writes it, or with a space before its text.
+_SLIP_IN_TEXT = re.compile(r"\{(?P<name>mem(?:src|raw)?)\}`(?P<shown>[^`\n]+)`", re.IGNORECASE)
+_SLIP_BEFORE = re.compile(
+    r"(?<![\w:{]):(?P<rest>mem(?:src|raw)?):\s*$|\{(?P<myst>mem(?:src|raw)?)\}\s*$", re.IGNORECASE
+)
+_END_OF_SLIP = (":", "}", " ", "\n")
+_IN_BACKTICKS = (nodes.literal, nodes.title_reference)
 
 _UNSCANNED = (
     nodes.literal_block,
@@ -126,8 +135,12 @@ class NoteMentions(SphinxTransform):
         self.report = report.slug if report else ""
         scanned = report is not None and self.config.memreport_autolink
         # one walk in the order of the text, so that the lines of equal IDs come out right
+        above = nodes.Text("")
         for node in list(self.document.findall(_is_of_interest)):
             if isinstance(node, nodes.Text):
+                if report is not None:
+                    self._note_slips(node, above)
+                above = node
                 if scanned:
                     self._scan(node)
                 continue
@@ -176,6 +189,36 @@ class NoteMentions(SphinxTransform):
                 fix="write it as #L12-L20, from line 1 on",
             )
             return None
+
+    def _note_slips(self, text: nodes.Text, above: nodes.Text) -> None:
+        """Note roles in the spelling of the other markup, or with a space: they stay text.
+
+        :param above: the text before this one: the end of a line may be a text of its own.
+        """
+        if isinstance(text.parent, nodes.literal):
+            return
+        if "}`" in text:
+            for slip in _SLIP_IN_TEXT.finditer(text):
+                self._note_slip(text, slip[0], slip["name"], slip["shown"])
+        if text[-1:] not in _END_OF_SLIP:
+            return
+        is_end = not text.strip() and above.parent is text.parent
+        before = _SLIP_BEFORE.search(f"{above}{text}" if is_end else text)
+        behind = _node_behind(text) if before else None
+        if before and isinstance(behind, _IN_BACKTICKS):
+            role = before["rest"] or before["myst"]
+            self._note_slip(text, before[0].strip(), role, behind.astext())
+
+    def _note_slip(self, text: nodes.Text, written: str, name: str, shown: str) -> None:
+        markdown = is_markdown(self.app, self.facts.docname)
+        role = f"{{{name.lower()}}}" if markdown else f":{name.lower()}:"
+        self.domain.note(
+            Code.UNKNOWN_DIRECTIVE,
+            self._line(_Context.of(text), written),
+            f"'{written}' is no role here: it is text, and nothing of it is checked",
+            docname=self.facts.docname,
+            fix=f"write {role}`{shown}`, without a space",
+        )
 
     # --- bare IDs -------------------------------------------------------------------------
 
@@ -311,6 +354,13 @@ class _LineFinder:
             if not text.strip() and number > self._block:
                 break
         return None
+
+
+def _node_behind(text: nodes.Text) -> nodes.Node | None:
+    # equal texts are equal nodes to docutils
+    siblings = iter(text.parent.children)
+    next(each for each in siblings if each is text)
+    return next(siblings, None)
 
 
 def _is_of_interest(node: nodes.Node) -> bool:
