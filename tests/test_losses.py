@@ -693,3 +693,15 @@ def test_an_option_that_cannot_be_read_says_what_to_write(
     assert built.problems == [("swallowed-text", "m", 3)]
     assert said in built.details[0].message
     assert built.details[0].fix == fix
+
+
+@pytest.mark.parametrize("directive", ["mem_object", "MEM_ROUTE", "mem_supplied", "mem_annotation"])
+def test_the_type_of_a_need_declares_nothing(site: TinySite, directive: str) -> None:
+    files = {
+        "m.md": f"# M\n\n:::{{{directive}}} MEM-OBJ-note — N\n:identity: I\n\nText\n:::\n",
+        "r.rst": f"R\n=\n\n.. {directive}:: MEM-OBJ-rest R\n\n   Text\n",
+    }
+    built = site.build(files)
+    assert built.problems == [("unknown-directive", "m", 3), ("unknown-directive", "r", 4)]
+    assert built.details[0].fix == f"write {directive.lower().replace('_', '')}"
+    assert "Text" in built.text("m")

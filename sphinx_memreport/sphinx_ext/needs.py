@@ -184,6 +184,7 @@ def _configure(app: Sphinx, config: Config) -> None:
     """
     vars(app)["memreport_needs_have_rules"] = any(getattr(config, name) for name in _RULES)
     present = get_need_types(app)
+    vars(app)["memreport_own_need_types"] = [name for name in _TYPES if name not in present]
     for name, style in _TYPES.items():
         if name not in present:
             add_need_type(app, name, style.title, f"{name.upper()}_", style.color, style.style)
@@ -199,6 +200,11 @@ def _configure(app: Sphinx, config: Config) -> None:
         config.needs_id_regex = f"{config.needs_id_regex}|{_NEED_ID}"
     # The EPUB builder warns of each file that it does not know.
     config.epub_exclude_files = [*config.epub_exclude_files, *_EXTRA_FILES]
+
+
+def own_need_types(app: Sphinx) -> list[str]:
+    """The types that are not the project's own, after ``config-inited``."""
+    return cast("list[str]", vars(app)["memreport_own_need_types"])
 
 
 def _add_field(name: str, kind: _FieldType, description: str) -> None:

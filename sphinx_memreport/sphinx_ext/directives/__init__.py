@@ -9,6 +9,7 @@ from sphinx_memreport.sphinx_ext.directives.annotations import setup_annotations
 from sphinx_memreport.sphinx_ext.directives.coverage import setup_coverage
 from sphinx_memreport.sphinx_ext.directives.evidence import setup_evidence
 from sphinx_memreport.sphinx_ext.directives.members import setup_members
+from sphinx_memreport.sphinx_ext.directives.need_types import setup_need_types
 from sphinx_memreport.sphinx_ext.directives.profile import setup_profile
 from sphinx_memreport.sphinx_ext.directives.records import setup_records
 from sphinx_memreport.sphinx_ext.directives.views import setup_views
@@ -28,3 +29,4 @@ def setup_directives(app: Sphinx) -> None:
     setup_coverage(app)
     setup_profile(app)
     setup_views(app)
+    setup_need_types(app)
