@@ -209,6 +209,50 @@ def test_text_keeps_every_word(
     assert lost(blocks[docname], kept) == {}
 
 
+# --- tables in tables -----------------------------------------------------------------------
+
+_TABLES = ("memrecords", "memevidence", "memoverview", "memsources", "memprofile", "memcoverage")
+_CELL = {
+    "memprofile": "write_agency:\n  assessment: absent\n",
+    "memcoverage": "- entry: Recall\n  records: [MEM-RTE-recall]\n",
+}
+
+
+def in_cells(*directives: str) -> str:
+    """A document with views in the cells of a table."""
+    cells = "".join(
+        f"* - A{name}\n  - ```{{{name}}}\n"
+        + "".join(f"    {line}\n" for line in _CELL.get(name, "").splitlines())
+        + "    ```\n"
+        for name in directives
+    )
+    return f"# Cells\n\n````{{list-table}}\n{cells}````\n"
+
+
+@pytest.fixture(scope="module")
+def cells(site: TinySite, tmp_path_factory: pytest.TempPathFactory) -> TinySite:
+    """A site with a page of its own, whose views stand in the cells of a table."""
+    cells = TinySite(tmp_path_factory.mktemp("cells"))
+    cells.write({name: text for name, text in FILES.items() if name != "views.md"})
+    toml = (site.source / "memreport.toml").read_bytes()
+    cells.write({"memreport.toml": toml, "cells.md": in_cells(*_TABLES)})
+    return cells
+
+
+@pytest.mark.parametrize("builder", ["text", "man", "latex", "texinfo", "epub", "singlehtml"])
+def test_a_table_in_a_table_keeps_every_word(cells: TinySite, builder: str) -> None:
+    rows = cells.build().soup("cells").select(".memreport-scroll tbody tr")
+    assert len({row.find_parent("table") for row in rows}) == 5
+    settings = {"project": "Report", "man_pages": [("cells", "cells", "Cells", "Nobody", "1")]}
+    built = cells.build(builder=builder, **settings)
+    assert [problem for problem in built.problems if problem[1] == "cells"] == []
+    if builder in ("text", "man"):  # these know no table in a table
+        (page,) = built.out.glob("cells.*")
+        kept = words(re.sub(r"\\[&f]?[BIP]?", "", page.read_text("utf-8")))
+        assert words(" ".join(row.get_text(" ") for row in rows)) - kept == set()
+        assert {"Label", "Verified", "Entry", "Records"} <= kept  # titles of columns
+
+
 # --- LaTeX ----------------------------------------------------------------------------------
 
 _PYGMENTS = {

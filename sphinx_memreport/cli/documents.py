@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sphinx_memreport.cli.exits import Failure
-from sphinx_memreport.config import GitSource, Ownership, Report, SiteConfig
+from sphinx_memreport.config import (
+    MAX_DOCUMENT_BYTES,
+    GitSource,
+    Ownership,
+    Report,
+    SiteConfig,
+    read_regular_file,
+)
 from sphinx_memreport.core.blocks import Syntax
 from sphinx_memreport.core.blockscan import syntax_of
 
@@ -32,12 +39,13 @@ def documents(
     not looked into.
 
     :param slug: only those of one report.
-    :raises Failure: for a named path that is no document of a report, or is not UTF-8.
+    :raises Failure: for a named path that is no document of a report, and for a document that
+        cannot be read, is no regular file, too large, or not UTF-8.
     """
     owner = Ownership(config, config.root)
     root = config.root.resolve()
     named = tuple(paths)
-    seen: set[Path] = set()
+    seen: set[str] = set()
     for start in named or (config.root,):
         if not start.exists():
             raise Failure(f"{start} does not exist")
@@ -49,9 +57,10 @@ def documents(
                 if path == start:
                     raise Failure(f"{path} is not a document of a report in {config.path}")
                 continue
-            if slug in (None, report.slug) and path.resolve() not in seen:
-                seen.add(path.resolve())
-                data = path.read_bytes()
+            real = os.path.realpath(path)
+            if slug in (None, report.slug) and real not in seen:
+                seen.add(real)
+                data = _read(path)
                 yield Document(path, report, syntax, data, _decode(path, data))
 
 
@@ -81,10 +90,20 @@ def _is_foreign(folder: Path) -> bool:
 
 def _inside(root: Path, path: Path) -> Path | None:
     """The path relative to the folder of the configuration, or None outside of it."""
-    for candidate in (Path(os.path.abspath(path)), path.resolve()):  # noqa: PTH100 - keeps links
+    # the first keeps links, and neither minds those that lead in a circle
+    for candidate in map(Path, (os.path.abspath(path), os.path.realpath(path))):  # noqa: PTH100
         if candidate.is_relative_to(root):
             return candidate.relative_to(root)
     return None
+
+
+def _read(path: Path) -> bytes:
+    def wrong(_line: int | None, message: str, fix: str) -> None:
+        raise Failure(f"{path}: {message}\n    fix: {fix}")
+
+    data = read_regular_file(path, wrong, MAX_DOCUMENT_BYTES, "move it out of the report")
+    assert data is not None
+    return data
 
 
 def _decode(path: Path, data: bytes) -> str:

@@ -46,7 +46,7 @@ def export(report: str | None, into: Path, config_path: Path | None, as_json: bo
     """
     config = load(config_path)
     chosen = report_of(config, report)
-    root = (config.root / chosen.directory).resolve()
+    root = config.root / chosen.directory
     found = list(documents(config, slug=chosen.slug))
     sources = [
         Source(PurePosixPath(_relative(document, root)), document.text)
@@ -71,7 +71,7 @@ def export(report: str | None, into: Path, config_path: Path | None, as_json: bo
 
 
 def _relative(document: Document, root: Path) -> str:
-    return document.path.resolve().relative_to(root).as_posix()
+    return document.path.relative_to(root).as_posix()  # a link stands for what it leads to
 
 
 def _normalised(source: Source) -> Source:

@@ -15,18 +15,22 @@ from sphinx_memreport.core.exclusive import exclusive_folders
 from sphinx_memreport.core.output import PART, leftovers
 
 
-def write_changes(changes: Iterable[Change]) -> None:
+def write_changes(changes: Iterable[Change], root: Path | None = None) -> None:
     """Write files, all or, where the machine allows it, none.
 
     Everything is written beside its place first, so that a full disk leaves all old files; then
     the new ones take the places of the old. Links stay links, modes are kept. Another command
     that writes into the same folders waits, and then finds that what it read has changed.
 
-    :raises Failure: when a file is no longer what it was when it was read, or is not a regular
-        file; nothing is written then.
+    :param root: the folder of the site, which no link in it may lead out of.
+    :raises Failure: when a file is no longer what it was when it was read, is not a regular
+        file, or lies outside of the site; nothing is written then.
     :raises OSError: when one cannot be written.
     """
     targets = [(change, change.path.resolve()) for change in changes]
+    if root is not None:
+        for change, target in targets:
+            _refuse_way_out(change.path, target, root)
     folders = {target.parent for _, target in targets}
     staged: list[tuple[Path, Path]] = []
     with exclusive_folders(folders):
@@ -51,10 +55,22 @@ def write_changes(changes: Iterable[Change]) -> None:
                 part.unlink(missing_ok=True)
 
 
-def write_atomic(path: Path, data: bytes) -> None:
+def write_atomic(path: Path, data: bytes, root: Path | None = None) -> None:
     """Write one file that may be there already; see :func:`write_changes`."""
-    old = path.read_bytes() if path.exists() else None
-    write_changes([Change(path, old, data)])
+    old = path.read_bytes() if path.is_file() else None
+    write_changes([Change(path, old, data)], root)
+
+
+def _refuse_way_out(path: Path, target: Path, root: Path) -> None:
+    """Refuse a link that leads out of the site."""
+    homes = [root]
+    if not Path(os.path.abspath(path)).is_relative_to(os.path.abspath(root)):  # noqa: PTH100
+        homes.append(path.parent)  # a configuration that lies elsewhere, which conf.py may say
+    if not any(target.is_relative_to(home.resolve()) for home in homes):
+        raise Failure(
+            f"{path} leads out of {root}, to {target}; nothing was written\n"
+            "    fix: put the file itself in the place of the link, or edit it where it is"
+        )
 
 
 def _refuse_surprises(change: Change, target: Path) -> None:

@@ -93,7 +93,7 @@ def fmt(
         for each in changed
     ]
     if write:
-        write_changes(changes)
+        write_changes(changes, config.root)
         quotes = counted(sum(each.changed for each in changed), "quote")
         say(f"{quotes} changed in {counted(len(changed), 'file')}")
     else:

@@ -86,7 +86,7 @@ def lock(
     elif old is not None and current and date is None:
         say(f"{shown(path)} is up to date: {_summary(old)}")
     else:
-        write_atomic(path, new.to_bytes())
+        write_atomic(path, new.to_bytes(), checked.config.root)
         say(f"{shown(path)} written: {_summary(new)}")
 
 

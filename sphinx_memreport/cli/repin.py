@@ -69,7 +69,7 @@ def repin(
         raise Failure("the configuration is refused\n    fix: 'memreport check' says what is wrong")
     move = Move(checked, slug, source_id, commit)
     if write:
-        write_changes(move.changes)
+        write_changes(move.changes, checked.site)
     if as_json:
         say_json(_data(move, checked, written=write))
     else:

@@ -16,7 +16,13 @@ errors        what is wrong, in words for the author
 
 from sphinx_memreport.config.errors import InvalidConfig
 from sphinx_memreport.config.lines import LineIndex
-from sphinx_memreport.config.loading import LOCAL_NAME, MAX_BYTES, load_config, read_regular_file
+from sphinx_memreport.config.loading import (
+    LOCAL_NAME,
+    MAX_BYTES,
+    MAX_DOCUMENT_BYTES,
+    load_config,
+    read_regular_file,
+)
 from sphinx_memreport.config.models import (
     CaptureSource,
     GitSource,
@@ -33,6 +39,7 @@ from sphinx_memreport.config.values import BoundaryKind, ContractLevel
 __all__ = [
     "LOCAL_NAME",
     "MAX_BYTES",
+    "MAX_DOCUMENT_BYTES",
     "BoundaryKind",
     "CaptureSource",
     "ContractLevel",

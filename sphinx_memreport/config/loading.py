@@ -34,6 +34,8 @@ from sphinx_memreport.core.problems import Problem
 LOCAL_NAME = "memreport.local.toml"
 #: The largest file that is read as configuration, in bytes.
 MAX_BYTES = 4 * 1024 * 1024
+#: The largest document that is read, and all that it includes, in bytes.
+MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 
 
 def load_config(path: Path) -> SiteConfig:

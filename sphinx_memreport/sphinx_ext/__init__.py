@@ -22,6 +22,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     from sphinx_memreport.sphinx_ext.export import setup_export
     from sphinx_memreport.sphinx_ext.heap import setup_heap
     from sphinx_memreport.sphinx_ext.highlighting import setup_highlighting
+    from sphinx_memreport.sphinx_ext.includes import setup_includes
     from sphinx_memreport.sphinx_ext.kept import setup_kept
     from sphinx_memreport.sphinx_ext.needs import setup_needs
     from sphinx_memreport.sphinx_ext.nodes import setup_nodes
@@ -37,6 +38,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     setup_options(app)
     setup_evaluation(app)
     setup_readable(app)
+    setup_includes(app)
     app.add_domain(MemDomain)
     setup_nodes(app)
     setup_directives(app)

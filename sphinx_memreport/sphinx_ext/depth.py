@@ -1,14 +1,19 @@
-"""Documents whose blocks stand in each other too deeply for the parsers.
+"""Documents whose blocks or emphases stand in each other too deeply for the parsers.
 
-MyST and docutils call themselves for each level, so Python's stack ends at some eighty of them,
-and the whole build with it. Such a document is shown as it was written, and said to be unread.
+MyST and docutils call themselves for each level of blocks, so Python's stack ends at some eighty
+of them, and the whole build with it; storing a document takes it to some two hundred levels of
+emphasis. Such a document is shown as it was written, and said to be unread.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
+from itertools import groupby
 from textwrap import indent
 from typing import TYPE_CHECKING
+
+from markdown_it import MarkdownIt
 
 from sphinx_memreport.core.blocks import fence_for
 from sphinx_memreport.core.problems import Code
@@ -18,10 +23,28 @@ if TYPE_CHECKING:
 
     from sphinx_memreport.sphinx_ext.domain import MemDomain
 
-#: Levels that both parsers can read; people use five.
+#: Levels of blocks, and of emphases, that both parsers can read; people use five.
 DEEPEST = 50
-# Each pair of marks is a level; such a run without a word beside it is a rule.
-_EMPHASIS = re.compile(r"(?<![*_])[*_]{300,}+(?=\w)")
+# An underscore inside of a word is a part of it.
+_EMPHASIS = re.compile(r"[*~]++|(?<!\w)_++|_++(?!\w)")
+# Code, addresses and HTML hide marks where they begin and end in one text, but may do so in two.
+_HIDING = str.maketrans(dict.fromkeys("`<[", "."))
+# Behind such a mark in a line of reStructuredText, blocks go on that stand in what is marked.
+_MARK = re.compile(
+    r"""
+    (?: [-*+•‣⁃]                # of lists
+      | \(?[\w#]++[.)]
+      | :(?![:\s])[^:\n]++:     # of fields
+      | -[^ \n]++               # of options
+      | \.\.                    # of footnotes, substitutions and directives
+        (?:[ ]\[[^]\s]++\])?+
+        (?:[ ]\|[^|\n]++\|)?+
+        (?:[ ]\S++(?<=::))?+
+    )[ ]++
+    | (?P<cells>(?:\|[ ]++)++)(?=\+-)  # of tables in cells
+    """,
+    re.VERBOSE,
+)
 _FENCE = re.compile(r"[ \t>]*+(?P<marks>`{3,}+|~{3,}+|:{3,}+)(?P<info>.*)")
 
 
@@ -43,21 +66,51 @@ def replace_too_deep(domain: MemDomain, docname: str, content: list[str]) -> Non
     domain.note(
         Code.SWALLOWED_TEXT,
         line,
-        f"blocks stand in each other deeper than {DEEPEST} levels: nothing of the document is read",
+        f"blocks or emphases stand in each other deeper than {DEEPEST} levels: nothing of the "
+        "document is read",
         docname=docname,
-        fix="close the directives, lists or quotations around it first",
+        fix="close the directives, lists, quotations or emphases around it first",
     )
     content[0] = shown_as_text(docname, content[0], markdown=markdown)
 
 
-def first_too_deep(text: str, *, markdown: bool) -> int | None:
-    """The line, counted from 1, of the first block that stands too deep, or None."""
-    if markdown and (marks := _EMPHASIS.search(text)):
-        return text.count("\n", 0, marks.start()) + 1
-    if markdown and sum(map(text.count, (":::", "```", "~~~"))) <= DEEPEST:
+def first_too_deep(text: str, *, markdown: bool, deepest: int = DEEPEST) -> int | None:
+    """The line, counted from 1, of the first block or emphasis that is too deep, or None.
+
+    :param deepest: how many levels of blocks there may be.
+    """
+    if markdown and (line := _line_of_deep_emphasis(text)):
+        return line
+    if markdown and sum(map(text.count, (":::", "```", "~~~"))) <= deepest:
         return None
     depths = _fence_depths(text) if markdown else _indentation_depths(text)
-    return next((line for line, depth in enumerate(depths, 1) if depth > DEEPEST), None)
+    return next((line for line, depth in enumerate(depths, 1) if depth > deepest), None)
+
+
+def is_emphasis_too_deep(text: str) -> bool:
+    """Whether emphases of a piece of Markdown stand in each other too deeply."""
+    if sum(map(len, _EMPHASIS.findall(text))) < 2 * DEEPEST:  # as nearly all text is
+        return False
+    tokens = _inline_parser().parseInline(text.translate(_HIDING))[0].children or ()
+    return any(token.level > DEEPEST for token in tokens)
+
+
+@cache
+def _inline_parser() -> MarkdownIt:
+    return MarkdownIt("commonmark").enable("strikethrough")
+
+
+def _line_of_deep_emphasis(text: str) -> int | None:
+    if sum(map(len, _EMPHASIS.findall(text))) < 2 * DEEPEST:
+        return None
+    first = 1
+    # what is read as one text, as a paragraph or a cell of a table is, has no blank line in it
+    for is_blank, group in groupby(text.split("\n"), lambda line: not line.strip(" \t")):
+        lines = list(group)
+        if not is_blank and is_emphasis_too_deep("\n".join(lines)):
+            return first
+        first += len(lines)
+    return None
 
 
 def shown_as_text(title: str, text: str, *, markdown: bool) -> str:
@@ -93,15 +146,24 @@ def _indentation_depths(text: str) -> list[int]:
     depths: list[int] = []
     for line in text.split("\n"):
         body = line.lstrip(" \t")
+        if body.startswith("| "):  # of a block of lines, whose indentation stands behind the mark
+            body = body[1:].lstrip(" ")
         if body.strip():
-            # what stands behind the mark of a list is indented like it
-            mark = re.match(r"(?:(?:[-*+•]|\w{1,3}[.)]|\.\.)[ ]+)*", body)
             column = len(line.expandtabs()) - len(body.expandtabs())
             while columns and columns[-1] >= column:
                 columns.pop()
             if column:
                 columns.append(column)
-            depths.append(len(columns) + (mark[0].count(" ") if mark else 0))
+            depths.append(len(columns) + _marks_before(line.lstrip(" \t")))
         else:
             depths.append(0)
     return depths
+
+
+def _marks_before(text: str) -> int:
+    """How many blocks of reStructuredText begin in front of the text of a line."""
+    count = end = 0
+    while match := _MARK.match(text, end):
+        count += match["cells"].count("|") if match["cells"] else 1
+        end = match.end()
+    return count

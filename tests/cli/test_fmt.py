@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from pinned_repo import PinnedRepo, plain
 from sitebuilder import TinySite, report_toml
 
 from sphinx_memreport.cli.exits import Failure
-from sphinx_memreport.cli.files import write_changes
+from sphinx_memreport.cli.files import write_atomic, write_changes
 from sphinx_memreport.cli.output import Change, diff
 
 ONE_LINE = """\
@@ -251,6 +252,83 @@ def test_modes_and_links_are_kept(tmp_path: Path) -> None:
     assert link.is_symlink()
     assert (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == (b"new", 0o640)
     assert (tmp_path / "more").read_bytes() == b"x"
+
+
+# --- what is not read, and where nothing is written -------------------------------------------
+
+
+def _link_to_device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def _huge(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(10**12)  # which takes no place
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (_link_to_device, "z.md: expected a file, found something else\n    fix: "),
+        (os.mkfifo, "z.md: expected a file, found something else\n    fix: "),
+        (_huge, "z.md: the file is larger than 67108864 bytes\n    fix: "),
+        (lambda path: path.symlink_to("z.md"), "z.md: the file cannot be read: "),
+        (lambda path: path.write_bytes(b"# Z\n\n\xff\n"), "z.md:3: not UTF-8\n    fix: "),
+    ],
+)
+@pytest.mark.parametrize("command", [("fmt",), ("fmt", "--write"), ("export", "--into", "new")])
+def test_what_is_no_document_is_said_and_not_read(
+    project: Project,
+    command: tuple[str, ...],
+    make: Callable[[Path], object],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(project.root)
+    make(project.root / "z.md")
+    result = project.run(*command)
+    assert (result.exit_code, said in result.stderr) == (2, True), result.output
+    assert text(project, "memory.md") == ONE_LINE
+    assert not Path("new").exists()
+
+
+def test_an_output_that_is_no_file_is_not_read_either(project: Project) -> None:
+    os.mkfifo(project.root / "pipe")
+    with pytest.raises(Failure, match="not a regular file"):
+        write_atomic(project.root / "pipe", b"x")
+
+
+@pytest.mark.parametrize(
+    "target", ["../other/o.md", "{root}/../other/o.md", "far/../../other/o.md"]
+)
+def test_nothing_is_written_through_a_link_out_of_the_site(project: Project, target: str) -> None:
+    other = project.root.parent / "other"
+    other.mkdir()
+    (project.root / "far").mkdir()
+    (other / "o.md").write_text(ONE_LINE, encoding="utf-8")
+    (project.root / "o.md").symlink_to(target.format(root=project.root))
+    for named in ((), (project.root / "o.md",)):
+        assert project.run("fmt", *named).exit_code == 1  # what it would do is shown
+        result = project.run("fmt", *named, "--write")
+        assert result.exit_code == 2
+        assert "o.md leads out of" in result.stderr
+        assert "nothing was written\n    fix: put the file itself in" in result.stderr
+        assert (other / "o.md").read_text("utf-8") == text(project, "memory.md") == ONE_LINE
+    assert sorted(path.name for path in other.iterdir()) == ["o.md"]
+    assert project.run("export", "--into", project.root / "new").exit_code == 1  # reStructuredText
+
+
+def test_links_inside_of_the_site_are_followed_and_stay(project: Project) -> None:
+    (project.root / "far").mkdir()
+    (project.root / "memory.md").rename(project.root / "far/memory.txt")
+    link = project.root / "memory.md"
+    link.symlink_to("far/memory.txt")
+    whole = project.root.with_name("whole")
+    whole.symlink_to(project.root, target_is_directory=True)  # a link around it all is none in it
+    project.root = whole
+    assert project.run("fmt", "--write").exit_code == 0
+    assert link.is_symlink()
+    assert (whole / "far/memory.txt").read_text("utf-8") == LAID_OUT
 
 
 def test_what_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> None:

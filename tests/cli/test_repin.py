@@ -292,6 +292,28 @@ def test_the_diff_is_what_write_does(
     assert files(site) == applied
 
 
+@pytest.mark.parametrize("name", ["memory.md", "memreport.toml"])
+def test_nothing_is_written_through_a_link_out_of_the_site(site: TinySite, name: str) -> None:
+    outside = site.root / name
+    (site.source / name).rename(outside)
+    (site.source / name).symlink_to(outside)
+    before = outside.read_bytes()
+    result = repin(site, "v2", "--write")
+    assert result.exit_code == 2
+    assert f"{name} leads out of" in result.stderr
+    assert outside.read_bytes() == before
+    assert (site.source / name).is_symlink()
+
+
+def test_a_configuration_may_lie_elsewhere(site: TinySite) -> None:
+    (site.source / "memreport.toml").rename(site.root / "elsewhere.toml")
+    conf = (site.source / "conf.py").read_text("utf-8")
+    site.write({"conf.py": f'{conf}memreport_config = "../elsewhere.toml"\n'})
+    before = (site.root / "elsewhere.toml").read_bytes()
+    assert repin(site, "v2", "--write").exit_code == 1
+    assert (site.root / "elsewhere.toml").read_bytes() != before
+
+
 def test_after_write_a_check_says_what_is_lost_and_nothing_else(site: TinySite) -> None:
     found = plan(site, "v2", "--write")
     assert found["written"]

@@ -15,7 +15,12 @@ from cli_project import Project, run
 from pinned_repo import PinnedRepo, plain
 from sitebuilder import TinySite, report_toml
 
-from sphinx_memreport.config import MAX_BYTES, InvalidConfig, load_config
+from sphinx_memreport.config import (
+    MAX_BYTES,
+    MAX_DOCUMENT_BYTES,
+    InvalidConfig,
+    load_config,
+)
 from sphinx_memreport.config.loading import _MOST_PARTS
 from sphinx_memreport.core.blockscan import scan
 from sphinx_memreport.core.characters import _LONGEST, printable_line
@@ -38,6 +43,7 @@ from sphinx_memreport.plain.myst_reader import front_matter
 from sphinx_memreport.plain.reader import read_member
 from sphinx_memreport.plain.restore import restored
 from sphinx_memreport.sphinx_ext.depth import DEEPEST
+from sphinx_memreport.sphinx_ext.includes import MOST_INCLUDES
 from sphinx_memreport.sphinx_ext.transforms.mentions import _LineFinder
 
 MANY = 200_000
@@ -161,7 +167,44 @@ def nested_fences(depth: int, name: str = "note") -> str:
     return "\n".join([*(f"{each}{{{name}}}" for each in fences), "MEM-OBJ-x", *reversed(fences)])
 
 
+def nested_emphases(depth: int) -> str:
+    return "*a _b " * (depth // 2) + "x" + " b_ a*" * (depth // 2)
+
+
+def nested_table(depth: int) -> str:
+    lines = ["x"]
+    for _ in range(depth):
+        width = max(map(len, lines))
+        rule = f"+-{'-' * width}-+"
+        lines = [rule, *(f"| {line.ljust(width)} |" for line in lines), rule]
+    return "\n".join(lines)
+
+
+EMPHASES = {
+    "in a paragraph": ("# M\n\n%s\n", 3),
+    "in a heading": ("# %s\n", 1),
+    "in a list in a quotation": ("# M\n\n> - %s\n", 3),
+    "in a table": ("# M\n\n| a |\n|---|\n| ` | %s | ` |\n", 3),
+    "in a directive": ("# M\n\n```{note}\nx\n\n%s\n```\n", 6),
+    "in a label": ("# M\n\n```{memobject} MEM-OBJ-a — %s\n```\n", 3),
+    "in a field": ("# M\n\n```{memobject} MEM-OBJ-a\n:identity: %s\n```\n", 3),
+    "in a row": ('# M\n\n```{memcoverage}\n- entry: "`"\n  note: %s\n```\n', 3),
+    "behind half of a link": ("# M\n\n[x](y\n%s\n", 3),
+}
+# Marks of reStructuredText behind which blocks go on in the same line.
+MARKS = (
+    *("- ", "* ", "‣ ", "1. ", "#. ", "(a) ", "mmmm. ", ":a: ", ":a b: ", "-a  ", "--all  "),
+    *(".. [1] ", ".. [#a] ", ".. |a| replace:: ", ".. note:: ", ".. py:function:: "),
+)
 DEEP = {
+    **{
+        f"emphases {name}": ("m.md", text % nested_emphases(200), line)
+        for name, (text, line) in EMPHASES.items()
+    },
+    "many marks": ("m.md", "# M\n\n" + "*" * 500 + "x" + "*" * 500 + "\n", 3),
+    **{f"blocks behind {mark}": ("m.rst", f"M\n=\n\n{mark * 200}x\n", 4) for mark in MARKS},
+    "lines": ("m.rst", "M\n=\n\n" + "\n".join(f"| {' ' * n}x" for n in range(300)), 54),
+    "tables": ("m.rst", f"M\n=\n\n{nested_table(70)}\n", 54),
     "fences": ("m.md", "# M\n\n" + nested_fences(300), 53),
     "directives": (
         "m.rst",
@@ -189,6 +232,16 @@ def test_what_is_too_deep_for_the_parser_is_shown_as_text(site: TinySite, what: 
     ("name", "text"),
     [
         ("m.md", "# M\n\n" + nested_fences(49)),
+        ("m.md", "# M\n\n" + nested_fences(49).replace("MEM", nested_emphases(50) + " MEM")),
+        ("m.md", "# M\n\n" + "*one* **two** ~~three~~ _four_ __five__ " * 200 + "MEM-OBJ-x\n"),
+        ("m.md", "# M\n\n" + "snake_case_name __init__ 2 * 3 * 4 _a *b `**c` " * 200 + "MEM-OBJ-x"),
+        ("m.md", "# M\n\n" + "* a\n* *b*\n" * 200 + "\n" + "* " * 200 + "\n\nMEM-OBJ-x\n"),
+        ("m.md", "# M\n\n" + "*" * 999 + "\n\n" + "_" * 999 + "\n\nMEM-OBJ-x\n"),
+        ("m.md", "# M\n\n| a_b | *c* |\n|---|---|\n" + "| a_b | *c* |\n" * 200 + "\nMEM-OBJ-x"),
+        ("m.md", "# M\n\n```c\n" + "char *a; /* x */ int* b;\n" * 200 + "```\n\nMEM-OBJ-x\n"),
+        ("m.rst", "M\n=\n\n" + "*one* - **two** :a: " * 200 + "MEM-OBJ-x\n"),
+        ("m.rst", "M\n=\n\n:" + "a long name " * 60 + "x: y\n\nMEM-OBJ-x\n"),
+        ("m.rst", f"M\n=\n\n+{'---+' * 70}\n|{'   |' * 70}\n+{'---+' * 70}\n\nMEM-OBJ-x\n"),
         ("m.md", "# M\n\n" + "```{note}\nx\n```\n\n" * 200 + "MEM-OBJ-x\n"),
         ("m.md", "# M\n\n" + ">" * 15 + " x\n\nMEM-OBJ-x\n"),
         ("m.rst", "M\n=\n\n" + "\n\n".join(f"{'  ' * n}x" for n in range(49)) + "\n\nMEM-OBJ-x\n"),
@@ -209,6 +262,22 @@ def test_tools_without_sphinx_stop_at_the_same_depth(
     assert result.exit_code == 0
     assert "left alone: too many directives stand around it" in result.stderr
     assert project.run("export", "--into", tmp_path / "out").exit_code in (0, 1)
+
+
+HIDDEN = r"\x2aa \x5fb " * 100 + "x" + r" b\x5f a\x2a" * 100
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f'# M\n\n```{{memcoverage}}\n- entry: x\n  note: "{HIDDEN}"\n  records: []\n```\n', 5),
+        (f'# M\n\n```{{memobject}} MEM-OBJ-x\n---\nidentity: "{HIDDEN}"\n---\n```\n', 3),
+    ],
+)
+def test_emphases_that_yaml_hides_are_shown_as_text(site: TinySite, text: str, line: int) -> None:
+    built = site.build({"m.md": text})
+    assert ("swallowed-text", "m", line) in built.problems
+    assert built.text("m").count("*a _b") == 100
 
 
 # --- YAML -----------------------------------------------------------------------------------
@@ -438,7 +507,9 @@ def test_json_of_another_site_is_text(site: TinySite) -> None:
     ("what", "limit"),
     [
         ("a regular expression", f"{LONGEST:,} characters"),
-        ("blocks of a document", f"{DEEPEST}"),
+        ("blocks of a document, or emphases", f"{DEEPEST}"),
+        ("includes of a document", f"{MOST_INCLUDES:,}"),
+        ("a document, or all", f"{MAX_DOCUMENT_BYTES // 1024 // 1024} MiB"),
         ("lists and mappings", f"{_MAX_DEPTH}"),
         ("`memreport.toml`", f"{MAX_BYTES // 1024 // 1024} MiB"),
         ("parts of a dotted key", f"{_MOST_PARTS}"),

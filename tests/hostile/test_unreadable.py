@@ -54,6 +54,48 @@ def test_a_document_that_cannot_be_read_is_named_and_ends_the_build(
         assert f"{name}:{line}: ERROR: {said} [memreport.swallowed-text]" in built.warnings
 
 
+@pytest.mark.parametrize(
+    ("name", "shown", "said"),
+    [
+        (b"bad\xff.md", "bad\\udcff.md", "the byte 0xff, which is not UTF-8"),
+        (b"d\xe9p/a.md", "d\\udce9p/a.md", "the byte 0xe9, which is not UTF-8"),
+        (b"a\x1b]0;x\x07.md", "a⟦U+001B⟧]0;x⟦U+0007⟧.md", "U+001B, which is not printed"),
+        (b"a\t.rst", "a\t.rst", "U+0009, which is not printed"),
+        ("a\u202etxt.md".encode(), "a⟦U+202E⟧txt.md", "U+202E, which is not printed"),
+        ("a\x9b31m.md".encode(), "a⟦U+009B⟧31m.md", "U+009B, which is not printed"),
+    ],
+)
+def test_a_name_that_cannot_be_printed_ends_the_build(
+    site: TinySite, name: bytes, shown: str, said: str
+) -> None:
+    path = site.source / os.fsdecode(name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("# A\n\nMEM-OBJ-x\n", encoding="utf-8")
+    built = site.build({"b.md": "# B\n"})
+    assert built.status == 2
+    assert len(built.details) == 1
+    assert f"{shown}:1: ERROR: the name of the document holds" in built.warnings
+    assert said in built.warnings
+    checked = run_command("check", "--site", site.source)
+    assert (checked.exit_code, said in checked.stdout) == (2, True)
+    assert "\x1b" not in built.warnings + checked.output
+    path.unlink()
+    assert site.build().problems == []
+
+
+@pytest.mark.parametrize("name", ["ünïcode", "日本", "می\u200cخواهم", "a b", "👩\u200d🔬"])
+def test_names_in_any_language_are_read(site: TinySite, name: str) -> None:
+    assert site.build({f"{name}.md": "# A\n"}).warnings == ""
+
+
+def test_a_document_that_is_too_large_is_not_read(site: TinySite) -> None:
+    with (site.source / "a.md").open("wb") as file:
+        file.truncate(10**12)  # which takes no place
+    built = site.build()
+    assert (built.status, built.problems) == (2, [("swallowed-text", "a.md", 1)])
+    assert "larger than 67108864 bytes" in built.warnings
+
+
 def test_it_is_no_traceback_and_mended_by_the_next_build(site: TinySite) -> None:
     site.write({"a.md": "# A\n", "b.md": "# B\n"})
     assert site.run("-j", "2").returncode == 0

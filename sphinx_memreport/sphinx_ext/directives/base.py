@@ -14,6 +14,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx_memreport.core.models import Reference, ReferenceOrigin
 from sphinx_memreport.core.problems import Code
 from sphinx_memreport.core.registry import DocumentFacts
+from sphinx_memreport.sphinx_ext.depth import DEEPEST, is_emphasis_too_deep
 from sphinx_memreport.sphinx_ext.directives.options import AnyOption, read_options, said_of_unknown
 
 if TYPE_CHECKING:
@@ -191,6 +192,21 @@ class MemDirective(SphinxDirective):
         if isinstance(self.state, MockState):
             return self.lineno + self.content_offset + line
         return self.content_offset + line
+
+    def parse_inline(
+        self, text: str, *, lineno: int = -1
+    ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Inline text as nodes; what is too deep to be read is shown as it is written."""
+        if not is_emphasis_too_deep(text):  # as YAML may hide it from who looks at the document
+            return super().parse_inline(text, lineno=lineno)
+        self.domain.note(
+            Code.SWALLOWED_TEXT,
+            self.lineno if lineno < 0 else lineno,
+            f"{self.name}: emphases stand in each other deeper than {DEEPEST} levels",
+            docname=self.docname,
+            fix="close the emphases around it first",
+        )
+        return [nodes.Text(text)], []
 
     def parse_prose(self, text: str) -> list[nodes.Node]:
         """Inline text of an option or label as nodes."""

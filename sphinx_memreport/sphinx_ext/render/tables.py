@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from docutils import nodes
 
+#: The CSS class of the container.
+SCROLLING = "memreport-scroll"
 #: The CSS class of what a reader may choose rows by; without it in a cell, it is the whole cell.
 CHOICE = "memreport-choice"
 
@@ -38,7 +40,24 @@ def scrolling_table(
     group += nodes.thead("", nodes.row("", *heading))
     group += nodes.tbody("", *(_row(cells) for cells in rows))
     table = nodes.table("", group, classes=[f"memreport-{name}"])
-    return nodes.container("", table, classes=["memreport-scroll"])
+    return nodes.container("", table, classes=[SCROLLING])
+
+
+def as_list(table: nodes.table) -> nodes.bullet_list:
+    """Such a table as a list of its rows, each of which has its cells with their titles."""
+    heading, *rows = table.findall(nodes.row)
+    titles = [entry.astext() for entry in heading]
+    return nodes.bullet_list("", *(_item(titles, row) for row in rows))
+
+
+def _item(titles: Sequence[str], row: nodes.row) -> nodes.list_item:
+    item = nodes.list_item()
+    for title, entry in zip(titles, row, strict=True):
+        if entry.astext():
+            paragraphs = cast("list[nodes.paragraph]", entry.children)
+            paragraphs[0].insert(0, nodes.Text(f"{title}: "))
+            item += paragraphs
+    return item
 
 
 def _row(cells: Sequence[Sequence[nodes.Node]]) -> nodes.row:

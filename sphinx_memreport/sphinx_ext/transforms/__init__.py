@@ -9,6 +9,7 @@ from sphinx_memreport.sphinx_ext.transforms.anchors import OfferAnchors
 from sphinx_memreport.sphinx_ext.transforms.fill import (
     FillPlaceholders,
     FillPlaceholdersForLatex,
+    ListInnerTables,
     NameAnchors,
 )
 from sphinx_memreport.sphinx_ext.transforms.losses import NoteLosses
@@ -25,4 +26,5 @@ def setup_transforms(app: Sphinx) -> None:
     app.add_transform(OfferAnchors)
     app.add_post_transform(FillPlaceholders)
     app.add_post_transform(FillPlaceholdersForLatex)
+    app.add_post_transform(ListInnerTables)
     app.add_post_transform(NameAnchors)

@@ -34,6 +34,7 @@ from sphinx_memreport.sphinx_ext.render.profile import render_comparison
 from sphinx_memreport.sphinx_ext.render.records import render_evidence_overview, render_records
 from sphinx_memreport.sphinx_ext.render.searches import render_search
 from sphinx_memreport.sphinx_ext.render.sources import render_header, render_register
+from sphinx_memreport.sphinx_ext.render.tables import SCROLLING, as_list
 
 RENDERERS: Mapping[type[nodes.Element], Callable[[Page, Any], list[nodes.Node]]] = {
     evidence_block: render_evidence,
@@ -76,6 +77,20 @@ class FillPlaceholdersForLatex(FillPlaceholders):
 
     default_priority = 210
     formats = ("latex",)
+
+
+class ListInnerTables(SphinxPostTransform):
+    """Where a builder knows no table inside of a table, shows such a one of ours as a list."""
+
+    default_priority = 415  # behind those that fill
+    formats = ("text", "man")
+
+    def run(self, **_kwargs: Any) -> None:
+        """Replace the tables of one document."""
+        for outer in list(self.document.findall(nodes.table)):
+            for inner in list(outer.findall(nodes.table)):
+                if inner is not outer and SCROLLING in inner.parent["classes"]:
+                    inner.replace_self(as_list(inner))
 
 
 class NameAnchors(SphinxPostTransform):
