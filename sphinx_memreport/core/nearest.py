@@ -430,7 +430,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The fix where one of a closed list is expected: those that may have been meant."""
     near = nearest_names(word, known)
     quoted = (f"'{each}'" for each in near)
-    return f"did you mean {' or '.join(quoted)}?" if near else "write one of these, and nothing else"
+    return (
+        f"did you mean {' or '.join(quoted)}?" if near else "write one of these, and nothing else"
+    )
 
 
 def nearest_path(path: str, paths: Iterable[str]) -> str | None:
