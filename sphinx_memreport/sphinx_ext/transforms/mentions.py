@@ -33,9 +33,9 @@ _COMMIT = re.compile(r"(?<![\w/-])(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{40})(?![\w-])")
 # A role of ours as the other markup writes it, or with a space before its text.
 _SLIP_IN_TEXT = re.compile(r"\{(?P<name>mem(?:src|raw)?)\}`(?P<shown>[^`\n]+)`", re.IGNORECASE)
 _SLIP_BEFORE = re.compile(
-    r"(?<![\w:{]):(?P<rest>mem(?:src|raw)?):\s*$|\{(?P<myst>mem(?:src|raw)?)\}\s*$", re.IGNORECASE
+    r"(?<![\w:{]):(?P<rest>mem(?:src|raw)?):\s*$|\{(?P<myst>mem(?:src|raw)?)\}\s+$", re.IGNORECASE
 )
-_END_OF_SLIP = (":", "}", " ", "\n")
+_END_OF_SLIP = (":", " ", "\n")
 _IN_BACKTICKS = (nodes.literal, nodes.title_reference)
 
 _UNSCANNED = (
