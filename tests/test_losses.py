@@ -705,3 +705,53 @@ def test_the_type_of_a_need_declares_nothing(site: TinySite, directive: str) -> 
     assert built.problems == [("unknown-directive", "m", 3), ("unknown-directive", "r", 4)]
     assert built.details[0].fix == f"write {directive.lower().replace('_', '')}"
     assert "Text" in built.text("m")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<!--\n```{note}\nnot yet\n```\n-->",
+        "<!--\n\n:::{note}\nnot yet\n:::\n\n-->",
+        "<pre>\n```{note}\nshown\n```\n</pre>",
+        "<!-- {mem}`MEM-OBJ-x` -->",
+    ],
+)
+def test_a_directive_that_is_commented_out_is_no_problem(site: TinySite, text: str) -> None:
+    assert site.build({"m.md": f"# M\n\n{text}\n\nText.\n"}).problems == []
+
+
+@pytest.mark.parametrize("text", ["<!--\n```{note}\n", "<div>\n```{note}\nnot read\n```\n</div>"])
+def test_other_html_still_is(site: TinySite, text: str) -> None:
+    assert site.build({"m.md": f"# M\n\n{text}\n\nText.\n"}).problems
+
+
+def test_a_definition_may_be_for_an_included_file(site: TinySite) -> None:
+    files = {
+        "m.md": "# M\n\n```{include} part.txt\n```\n\n[doc]: https://example.org/doc\n",
+        "part.txt": "See [the text][doc].\n",
+    }
+    built = site.build(files)
+    assert built.problems == []
+    assert built.soup("m").select("a[href='https://example.org/doc']")
+
+
+@pytest.mark.parametrize(
+    ("text", "lost"),
+    [
+        ("[a]\n\n[a]: https://x\n[a]: https://x\n", False),
+        ("[a]\n\n[a]: https://x\n[A]: https://y\n", True),
+    ],
+)
+def test_a_definition_that_says_the_same_again_loses_nothing(
+    site: TinySite, text: str, lost: bool
+) -> None:
+    expected = [("swallowed-text", "m", 6)] if lost else []
+    assert site.build({"m.md": f"# M\n\n{text}"}).problems == expected
+
+
+def test_a_part_with_a_definition_may_be_included_twice(site: TinySite) -> None:
+    include = "```{include} part.txt\n```\n\n"
+    files = {"m.md": f"# M\n\n{include}{include}", "part.txt": "See [x].\n\n[x]: https://x\n"}
+    assert site.build(files).problems == []
+    other = site.build({"m.md": f"{files['m.md']}\n[x]: https://y\n"})
+    assert [code for code, *_ in other.problems] == ["swallowed-text"]

@@ -497,3 +497,31 @@ def test_a_role_that_stays_text_is_said(site: TinySite, name: str, autolink: boo
 )
 def test_what_is_no_slip_of_a_role(site: TinySite, text: str) -> None:
     assert site.build({"m.md": f"# M\n\n{text}\n"}).problems == []
+
+
+SHOWN_ROLES = [
+    "```md\nWrite {mem}`MEM-OBJ-x` or :mem: `y`.\n```\n",
+    "Text:\n\n    {mem}`MEM-OBJ-x` to cite\n",
+    "% {mem}`MEM-OBJ-x`\n",
+    "<!-- {mem}`MEM-OBJ-x` -->\n",
+    "```{code-block} markdown\n{memsrc}`README.md`\n```\n",
+    "````{eval-rst}\n.. code-block:: md\n\n   {mem}`MEM-OBJ-x`\n\n.. {mem}`MEM-OBJ-x`\n````\n",
+]
+
+
+def test_roles_in_code_and_comments_are_shown_and_no_slips(site: TinySite) -> None:
+    built = site.build(
+        {
+            "m.md": "# M\n\n" + "\n".join(SHOWN_ROLES),
+            "r.rst": "R\n=\n\nText::\n\n   {mem}`MEM-OBJ-x`\n\n.. {mem}`MEM-OBJ-x`\n",
+        }
+    )
+    assert built.problems == []
+
+
+@pytest.mark.parametrize(("digits", "found"), [(40, 1), (64, 0), (32, 0)])
+def test_a_hash_of_another_length_than_any_pin_is_no_commit(
+    site: TinySite, digits: int, found: int
+) -> None:
+    built = site.build({"m.md": f"# M\n\nThe file {'ab' * (digits // 2)} is meant.\n"})
+    assert [code for code, *_ in built.problems] == ["foreign-commit"] * found

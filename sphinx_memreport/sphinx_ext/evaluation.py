@@ -1,10 +1,11 @@
 """Keeps what documents say from being run as Python, unless ``memreport_allow_code`` is set.
 
-Two packages that this one builds on do that. sphinx-needs evaluates the filters of its views,
+Packages that this one builds on do that. sphinx-needs evaluates the filters of its views,
 conditions and variants, and runs the bodies and functions of tables. MyST renders what stands in
-double braces with Jinja, which reaches all of Python; a document may switch that on itself.
+double braces with Jinja, which reaches all of Python; a document may switch that on itself. And a
+drawing of Sphinx's Graphviz extension, which sphinx-needs loads, names the program to draw it with.
 
-Neither offers a setting for it. So the names that they call, ``eval`` and its like in one and
+None offers a setting for it. So the names that they call, ``eval`` and its like in one and
 ``jinja2`` in the other, lead to functions here, which obey expressions that only compare, and
 refuse others. What ``conf.py`` holds is code anyway, and obeyed.
 """
@@ -22,6 +23,7 @@ from types import CodeType, ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import jinja2
+import minijinja
 import re2
 from docutils import nodes
 from jinja2.exceptions import SecurityError
@@ -29,8 +31,9 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from myst_parser.mdit_to_docutils import base as myst
 from myst_parser.warnings_ import MystWarnings
 from sphinx.errors import SphinxError
+from sphinx.ext.graphviz import graphviz
 from sphinx.util import logging
-from sphinx_needs import filter_common, ubquery
+from sphinx_needs import _jinja, filter_common, ubquery
 
 from sphinx_memreport.sphinx_ext.needs import pages_showing_needs
 
@@ -56,6 +59,10 @@ _METHODS = {"startswith", "endswith", "lower", "upper", "strip", "this_doc"}
 _PROGRAMS = ("filter_code", "filter_func")
 _EXPRESSIONS = ("filter", "highlight", "milestone_filter")
 _NONE = "False"  # the filter that nothing passes
+#: Steps that a template of a need may take: a second or so.
+_FUEL = 10_000_000
+#: The programs of Graphviz.
+_LAYOUTS = ("circo", "dot", "fdp", "neato", "osage", "patchwork", "sfdp", "twopi")
 
 
 class CodeRefused(SphinxError):
@@ -69,6 +76,7 @@ def setup_evaluation(app: Sphinx) -> None:
     # after sphinx-needs has read its TOML file and taken its settings from it
     app.connect("config-inited", _guard, priority=900)
     app.connect("doctree-read", _refuse_code_of_views)
+    app.connect("doctree-read", _refuse_programs)
 
 
 def _guard(_app: Sphinx, config: Config) -> None:
@@ -83,6 +91,7 @@ def _guard(_app: Sphinx, config: Config) -> None:
                 vars(module).pop(name, None)
     for module in _SEARCHING:
         vars(module)["re"] = _LINEAR if refuse else re
+    vars(_jinja)["Environment"] = _limited_templates if refuse else minijinja.Environment
     vars(myst)["jinja2"] = _JINJA if refuse else jinja2
     renderer: Any = myst.DocutilsRenderer
     renderer.render_substitution = _render_some if refuse else _RENDER
@@ -184,7 +193,10 @@ def _is_plain(node: ast.AST) -> bool:
 
 
 def _shown(node: ast.AST) -> str:
-    text = ast.unparse(node)
+    try:
+        text = ast.unparse(node)
+    except RecursionError:
+        text = type(node).__name__
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
@@ -211,6 +223,11 @@ def _refuse_code_of_views(app: Sphinx, doctree: nodes.document) -> None:
                 node[name] = _NONE
 
 
+def _limited_templates(**options: Any) -> minijinja.Environment:
+    """What templates of needs are rendered with: it runs nothing, but could do so without end."""
+    return minijinja.Environment(**options, fuel=_FUEL)
+
+
 def _compiled(pattern: str) -> object:
     options = re2.Options()
     options.log_errors = False
@@ -230,6 +247,20 @@ _LINEAR = SimpleNamespace(
 
 def _warn(node: nodes.Element, message: str) -> None:
     logger.warning(message, type="memreport", subtype="code", location=node)
+
+
+# --- Graphviz -------------------------------------------------------------------------------
+
+
+def _refuse_programs(app: Sphinx, doctree: nodes.document) -> None:
+    """Let a drawing name a layout, and not any program: Sphinx runs what stands there."""
+    if app.config.memreport_allow_code:
+        return
+    for node in doctree.findall(graphviz):
+        layout = node["options"].get("graphviz_dot", "dot")
+        if layout not in _LAYOUTS:
+            _warn(node, f"layout: {layout!r} is none of {', '.join(_LAYOUTS)}, and not run: {_HOW}")
+            del node["options"]["graphviz_dot"]
 
 
 # --- MyST -----------------------------------------------------------------------------------

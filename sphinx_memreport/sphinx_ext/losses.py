@@ -35,6 +35,10 @@ _EVIDENCE = re.compile(
 _ROLE = re.compile(r"\{(?P<name>(?:external[\w+-]*:)?mem(?:src|raw|:\w+)?)\}(?=`)")
 _MARKS = re.compile(r"\s*(?:`{2,}|~{2,}|:{2,})")
 _ANY_DIRECTIVE = re.compile(r"\s*(?:`{3,}|~{3,}|:{3,})\{[^}\s]+\}")
+#: HTML that hides what stands in it on purpose, or shows it as it is.
+_NO_TEXT = re.compile(
+    r"\s*(?:<!--.*?-->|<(pre|script|style|textarea)\b.*?</\1\s*>)", re.DOTALL | re.I
+)
 _CELL_END = re.compile(r"(?<!\\)(?:\\\\)*\|")
 #: Settings of MyST with which it knows no directives.
 _ONLY = ("commonmark_only", "gfm_only")
@@ -93,6 +97,8 @@ class LossScanner:
         self._slip = re.compile(rf"[\W_]*(?P<name>{loosely(own)})\b", re.IGNORECASE)
         self._verbatim = LITERAL - own | {"evidence"}
         self._links = _Definitions()
+        #: Whether there is text that is not looked at, in another file.
+        self._others_may_link = False
         self._defined: dict[str, tuple[str, int]] = {}  # by label: how it is written, the line
         #: The labels that are defined more than once, as the parser compares them.
         self.duplicates: set[str] = set(_COMMENTS)
@@ -170,6 +176,7 @@ class LossScanner:
         return None
 
     def _directive_text(self, name: str, token: Token, line: int) -> Iterator[Loss]:
+        self._others_may_link |= name == "include"
         start, body = _below_options(token.content)
         options = token.content.split("\n")[:start]
         yield from self._inline(" ".join([token.info, *options]), line)
@@ -228,14 +235,23 @@ class LossScanner:
         label, written = token.meta["id"], " ".join(token.meta["label"].split())
         if label in _COMMENTS:
             return
-        if label in self._defined:
-            self.duplicates.add(label)
-            yield defined_again(written, line)
-        else:
+        if label not in self._defined:
             self._defined[label] = written, line
+            return
+        self.duplicates.add(label)
+        if token.meta["url"] != self._links[label]["href"]:
+            yield defined_again(written, line)
+
+    def addresses(self, text: str, label: str) -> set[str]:
+        """Where a text has links of a label lead; more than one where a definition is dropped."""
+        tokens = self._parser.parse(text, {"references": {}})
+        definitions = (each.meta for each in tokens if each.type == "definition")
+        return {each["url"] for each in definitions if each["id"] == label}
 
     def _unused(self) -> Iterator[Loss]:
         """Definitions that no link has asked for, when all is read."""
+        if self._others_may_link or "html_admonition" in self._config.enable_extensions:
+            return
         if self._defined and "substitution" in self._config.enable_extensions:
             values = map(str, self._config.substitutions.values())
             yield from self._inline("\n".join(values), 1)
@@ -334,6 +350,8 @@ def _is_closed(token: Token) -> bool:
 
 
 def _html(token: Token, line: int) -> Iterator[Loss]:
+    if _NO_TEXT.match(token.content):
+        return
     for number, text in enumerate(token.content.split("\n")):
         if _ANY_DIRECTIVE.match(text):
             yield Loss(

@@ -280,3 +280,49 @@ def test_each_module_of_sphinx_needs_that_evaluates_is_watched(site: TinySite) -
         assert (
             vars(sys.modules[name])[function].__module__ == "sphinx_memreport.sphinx_ext.evaluation"
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        ("v.md", "# V\n\n```{{graphviz}}\n:graphviz_dot: {program}\ndigraph {{ a -> b }}\n```\n"),
+        ("v.md", "# V\n\n```{{graphviz}}\n:layout: ./made.sh\ndigraph {{ a -> b }}\n```\n"),
+        ("v.rst", "V\n=\n\n.. digraph:: foo\n   :layout: {program}\n\n   a -> b\n"),
+        ("v.rst", "V\n=\n\n.. graph:: foo\n   :graphviz_dot: {program}\n\n   a -- b\n"),
+    ],
+)
+@pytest.mark.parametrize("builder", ["html", "latex", "text"])
+def test_a_drawing_names_no_program(site: TinySite, name: str, page: str, builder: str) -> None:
+    made, program = site.root.parent / "made", site.source / "made.sh"
+    program.write_text(f"#!/bin/sh\necho > {made}\n")
+    program.chmod(0o755)
+    built = site.build({name: page.format(program=program)}, builder=builder)
+    assert not made.exists()
+    assert "is none of circo, dot" in built.warnings
+    if builder == "html":
+        site.build(cache="trusting", memreport_allow_code=True)
+        assert made.exists()
+
+
+def test_a_drawing_names_a_layout(site: TinySite) -> None:
+    drawing = "```{graphviz}\n:layout: neato\n\ngraph { a -- b }\n```\n"
+    assert "none of" not in site.build({"v.md": f"# V\n\n{drawing}"}).warnings
+
+
+@pytest.mark.parametrize("terms", [400, 900, 3000])
+def test_a_filter_of_any_length_is_said(site: TinySite, terms: int) -> None:
+    page = f"# V\n\n```{{needlist}}\n:filter: {'+'.join(['a'] * terms)}\n```\n"
+    built = site.build({"m.md": RECORDS, "v.md": page})
+    assert built.app is not None
+    assert "v.md:3: WARNING: filter: " in built.warnings
+
+
+def test_a_template_of_a_need_comes_to_an_end(site: TinySite) -> None:
+    loops = "{% for i in range(90000) %}" * 3 + "{% endfor %}" * 3
+    need = "```{claim} T\n:id: CLAIM_1\n:jinja_content:\n\n%s\n```\n"
+    built = site.build({"v.md": "# V\n\n" + need % loops}, **SETTINGS)
+    assert built.app is not None
+    assert "ran out of fuel" in built.warnings
+    small = "{% for i in range(3) %}n{{ i }} {% endfor %}"
+    built = site.build({"v.md": "# V\n\n" + need % small}, cache="small", **SETTINGS)
+    assert "n0 n1 n2" in built.text("v")

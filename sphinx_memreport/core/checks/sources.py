@@ -128,7 +128,9 @@ def foreign_commits(site: Site) -> Iterator[Problem]:
             rules = site.reports.get(mention.report)
             sources = rules.sources if rules else ()
             pins = {pin for source in sources for pin in (source.commit, source.sha256)}
-            if mention.commit not in pins:
+            # a longer one is the hash of a file, unless there is a pin of that length
+            lengths = {40, *(len(source.commit or "") for source in sources)}
+            if len(mention.commit) in lengths and mention.commit not in pins:
                 yield Problem(
                     code=Code.FOREIGN_COMMIT,
                     message=f"{mention.commit} is not a pinned commit of report '{mention.report}'",

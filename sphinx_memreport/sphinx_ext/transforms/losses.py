@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from docutils import nodes
@@ -61,11 +64,18 @@ class NoteLosses(SphinxTransform):
         scanner = LossScanner(config, self.domain.own_directives)
         for loss in scanner.scan(text):
             self._note(loss)
-        # where the scanner does not look, as in an included file, the parser's word counts
+        # the scanner does not look into included files
         said = cast("set[tuple[str, int]]", self.env.temp_data.get(DUPLICATE_LINKS, set()))
+        texts = [text, *self._included()] if said else []
         for label, line in sorted(said):
-            if label not in scanner.duplicates:
-                self._note(defined_again(label, line))
+            found = {address for each in texts for address in scanner.addresses(each, label)}
+            if label not in scanner.duplicates and len(found) > 1:
+                self._note(defined_again(label.lower(), line))
+
+    def _included(self) -> Iterator[str]:
+        for name in self.document.settings.record_dependencies.list:
+            with suppress(OSError, UnicodeError):
+                yield Path(name).read_text(encoding="utf-8")
 
     def _note(self, loss: Loss) -> None:
         self.domain.note(loss.code, loss.line, loss.message, docname=self.docname, fix=loss.fix)

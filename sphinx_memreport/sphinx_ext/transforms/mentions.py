@@ -210,11 +210,14 @@ class NoteMentions(SphinxTransform):
             self._note_slip(text, before[0].strip(), role, behind.astext())
 
     def _note_slip(self, text: nodes.Text, written: str, name: str, shown: str) -> None:
+        context = _Context.of(text)
+        if context.unscanned:  # as in a block of code that shows how to write a role
+            return
         markdown = is_markdown(self.app, self.facts.docname)
         role = f"{{{name.lower()}}}" if markdown else f":{name.lower()}:"
         self.domain.note(
             Code.UNKNOWN_DIRECTIVE,
-            self._line(_Context.of(text), written),
+            self._line(context, written),
             f"'{written}' is no role here: it is text, and nothing of it is checked",
             docname=self.facts.docname,
             fix=f"write {role}`{shown}`, without a space",
