@@ -26,6 +26,10 @@ MAX_OCCURRENCES = 1000
 _MOVING_RUN = re.compile(r"(\s\s+)")
 
 
+#: Characters in which lines are counted sooner than it is found out where each of them starts.
+_NEAR = 10_000
+
+
 def normalise(text: str) -> str:
     """``text`` with every run of whitespace as one space, and none at its ends."""
     return " ".join(text.split())
@@ -58,6 +62,9 @@ class SourceText:
         needle = normalise(quote)
         if not needle:
             raise ValueError("an empty quote stands everywhere and nowhere")
+        place = self.normalised.find(needle) if within is None else -1
+        if place >= 0 and self.normalised.find(needle, place + 1) < 0:  # as nearly always
+            return self._found(quote, place, len(needle), within)
         places = self._places(needle, within)
         if len(places) == 1:
             return self._found(quote, places[0], len(needle), within)
@@ -78,7 +85,10 @@ class SourceText:
         if start < 0:
             start, end = self.span(place, place + length)
             return Found(lines=self.lines_of(start, end), start=start, end=end)
-        first = bisect_right(self._line_starts, start)
+        if start < _NEAR and "_line_starts" not in vars(self):
+            first = self.text.count("\n", 0, start) + 1
+        else:
+            first = bisect_right(self._line_starts, start)
         lines = LineRange(start=first, end=first + quote.count("\n"))
         return Found(lines, start, start + len(quote))
 
