@@ -89,10 +89,15 @@ def first_too_deep(text: str, *, markdown: bool, deepest: int = DEEPEST) -> int 
 
 def is_emphasis_too_deep(text: str) -> bool:
     """Whether emphases of a piece of Markdown stand in each other too deeply."""
-    if sum(map(len, _EMPHASIS.findall(text))) < 2 * DEEPEST:  # as nearly all text is
+    if not _has_many_marks(text):
         return False
     tokens = _inline_parser().parseInline(text.translate(_HIDING))[0].children or ()
     return any(token.level > DEEPEST for token in tokens)
+
+
+def _has_many_marks(text: str) -> bool:
+    """Whether emphases could be too deep, which in nearly all text they cannot."""
+    return sum(map(len, _EMPHASIS.findall(text))) >= 2 * DEEPEST
 
 
 @cache
@@ -101,7 +106,7 @@ def _inline_parser() -> MarkdownIt:
 
 
 def _line_of_deep_emphasis(text: str) -> int | None:
-    if sum(map(len, _EMPHASIS.findall(text))) < 2 * DEEPEST:
+    if not _has_many_marks(text):
         return None
     first = 1
     # what is read as one text, as a paragraph or a cell of a table is, has no blank line in it

@@ -72,17 +72,18 @@ class CodeRefused(SphinxError):
 
 
 def setup_evaluation(app: Sphinx) -> None:
-    """Connect the handlers."""
+    """Connect the handler."""
     # after sphinx-needs has read its TOML file and taken its settings from it
     app.connect("config-inited", _guard, priority=900)
-    app.connect("doctree-read", _refuse_code_of_views)
-    app.connect("doctree-read", _refuse_programs)
 
 
-def _guard(_app: Sphinx, config: Config) -> None:
-    """Stand between the two packages and Python, or step aside, for this application."""
+def _guard(app: Sphinx, config: Config) -> None:
+    """Stand between these packages and Python, or step aside, for this application."""
     refuse = not config.memreport_allow_code
     guard = _Guard(_texts_of_settings(config))
+    if refuse:
+        app.connect("doctree-read", guard.refuse_code_of_views)
+        app.connect("doctree-read", _refuse_programs)
     for module in _modules_of(_NEEDS):
         for name, function in guard.names_in(module).items():
             if refuse:
@@ -161,8 +162,29 @@ class _Guard:
         raise CodeRefused(f"sphinx-needs is about to run code of a document: {_HOW}")
 
     def _check(self, source: str) -> None:
-        if source not in self.trusted and (why := _refusal(source)):
+        if why := self._refusal(source):
             raise CodeRefused(why)
+
+    def _refusal(self, source: str) -> str:
+        return "" if source in self.trusted else _refusal(source)
+
+    def refuse_code_of_views(self, app: Sphinx, doctree: nodes.document) -> None:
+        """Take code out of the views of a document, where it can be said where it stands."""
+        if app.env.current_document.docname not in pages_showing_needs(app.env):
+            return
+        for node in doctree.findall(nodes.Element):
+            if not type(node).__module__.startswith(f"{_NEEDS}."):
+                continue
+            for name in _PROGRAMS:
+                if "".join(node.get(name) or ()).strip():
+                    what = f"the {name.replace('_', '-')} is Python, which is not run"
+                    _warn(node, f"{what}, so nothing is shown: {_HOW}")
+                    node[name] = None
+                    node["filter"] = _NONE
+            for name in _EXPRESSIONS:
+                if why := self._refusal(node.get(name) or ""):
+                    _warn(node, f"{name}: {why}")
+                    node[name] = _NONE
 
 
 @lru_cache(maxsize=1024)
@@ -200,29 +222,6 @@ def _shown(node: ast.AST) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def _refuse_code_of_views(app: Sphinx, doctree: nodes.document) -> None:
-    """Take code out of the views of a document, where it can be said where it stands."""
-    if app.config.memreport_allow_code:
-        return
-    if app.env.current_document.docname not in pages_showing_needs(app.env):
-        return
-    trusted = _texts_of_settings(app.config)
-    for node in doctree.findall(nodes.Element):
-        if not type(node).__module__.startswith(f"{_NEEDS}."):
-            continue
-        for name in _PROGRAMS:
-            if "".join(node.get(name) or ()).strip():
-                what = name.replace("_", "-")
-                _warn(node, f"the {what} is Python, which is not run, so nothing is shown: {_HOW}")
-                node[name] = None
-                node["filter"] = _NONE
-        for name in _EXPRESSIONS:
-            text = node.get(name) or ""
-            if text not in trusted and (why := _refusal(text)):
-                _warn(node, f"{name}: {why}")
-                node[name] = _NONE
-
-
 def _limited_templates(**options: Any) -> minijinja.Environment:
     """What templates of needs are rendered with: it runs nothing, but could do so without end."""
     return minijinja.Environment(**options, fuel=_FUEL)
@@ -252,10 +251,8 @@ def _warn(node: nodes.Element, message: str) -> None:
 # --- Graphviz -------------------------------------------------------------------------------
 
 
-def _refuse_programs(app: Sphinx, doctree: nodes.document) -> None:
+def _refuse_programs(_app: Sphinx, doctree: nodes.document) -> None:
     """Let a drawing name a layout, and not any program: Sphinx runs what stands there."""
-    if app.config.memreport_allow_code:
-        return
     for node in doctree.findall(graphviz):
         layout = node["options"].get("graphviz_dot", "dot")
         if layout not in _LAYOUTS:

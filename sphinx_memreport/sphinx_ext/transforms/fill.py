@@ -101,15 +101,14 @@ class NameAnchors(SphinxPostTransform):
 
     def run(self, **_kwargs: Any) -> None:
         """Name the anchors of one page."""
-        names = dict.fromkeys(self.document.findall(nodes.Element), self.config.root_doc)
-        for file in self.document.findall(addnodes.start_of_file):  # inner ones come later
-            names |= dict.fromkeys(file.findall(nodes.Element), file["docname"])
-        for node, docname in names.items():
+        joined = _joined_documents(self.document)
+        for node in self.document.findall(nodes.Element):
+            docname = joined.get(node, self.config.root_doc)
             node["ids"] += [on_one_page(docname, each) for each in node["ids"]]
 
 
 def _joined_documents(document: nodes.document) -> dict[nodes.Element, str]:
-    """The document of each placeholder that comes from another one: some builders join all.
+    """The document of each node that comes from another one: some builders join all.
 
     Sphinx leaves the old parents to what it joins, so this is found from above.
     """
@@ -117,5 +116,4 @@ def _joined_documents(document: nodes.document) -> dict[nodes.Element, str]:
         node: file["docname"]
         for file in document.findall(addnodes.start_of_file)  # inner ones come later
         for node in file.findall(nodes.Element)
-        if type(node) in RENDERERS
     }
